@@ -24,6 +24,8 @@ public struct CallSequence: Sendable {
         var owners: [Owner<any Sendable>] = []
         /// The number of the latest retrier.
         var lastRetrier = 0
+        /// Whether a retrier has been made.
+        var hasRetrier = false
         /// How many leases each retrier that is being made has so far, by its number; no entry for a retrier without
         /// leases.
         var leases: [Int: Int] = [:]
@@ -75,16 +77,17 @@ public struct CallSequence: Sendable {
 
     /// Makes the retrier of one of the calls; leases created meanwhile take their places in the sequence.
     func making<R>(_ make: () -> R) -> R {
-        let number = state.withLock { state in
+        let (number, isFirst) = state.withLock { state in
             state.lastRetrier += 1
-            return state.lastRetrier
+            return (state.lastRetrier, !state.hasRetrier)
         }
         defer {
             state.withLock { state in
+                state.hasRetrier = true
                 if !state.leases.isEmpty { state.leases[number] = nil }
             }
         }
-        return Self.$beginning.withValue(Beginning(sequence: self, number: number), operation: make)
+        return Self.$beginning.withValue(Beginning(sequence: self, number: number, isFirst: isFirst), operation: make)
     }
 
     /// The place of a lease that is being created now; nil when the lease is not for a call.
@@ -97,13 +100,15 @@ public struct CallSequence: Sendable {
         let sequence: CallSequence
         /// The retrier's number in the sequence.
         let number: Int
+        /// Whether no retrier of the sequence had been made before: true for all calls with which it begins at once.
+        let isFirst: Bool
 
         func nextPlace() -> Place {
             let index = sequence.state.withLock { state in
                 defer { state.leases[number, default: 0] += 1 }
                 return state.leases[number, default: 0]
             }
-            return Place(sequence: sequence, index: index, isOfFirstCall: number == 1)
+            return Place(sequence: sequence, index: index, isOfFirstCall: isFirst)
         }
     }
 

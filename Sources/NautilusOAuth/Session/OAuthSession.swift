@@ -94,6 +94,7 @@ extension TokenEndpoint {
             classify: { error in (error as? OAuthError).map { RenewalFailure(of: $0) } ?? RenewalFailure(error) },
             lack: { failure -> (any Error)? in failure.lack.map { OAuthError($0) } },
             revoke: revocation,
+            sharesGrant: { $0.refreshToken != nil && $0.refreshToken == $1.refreshToken },
             renew: { try await renewed($0, by: renewal) }
         )
     }

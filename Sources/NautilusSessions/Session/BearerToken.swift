@@ -82,6 +82,7 @@ extension SessionRules where Credential == BearerToken {
             spendsCredential: spendsCredential,
             classify: classify,
             revoke: revoke,
+            sharesGrant: { $0.refreshToken != nil && $0.refreshToken == $1.refreshToken },
             renew: { token in
                 guard let spent = token.refreshToken else { throw TerminalRefreshFailure("there is no refresh token") }
                 let fresh = try await renew(spent)

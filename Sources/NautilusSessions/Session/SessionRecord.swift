@@ -43,6 +43,16 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
 }
 
 extension SessionRecord {
+    static func == (first: SessionRecord, second: SessionRecord) -> Bool {
+        guard
+            (first.session, first.number, first.renewals) == (second.session, second.number, second.renewals),
+            (first.unanswered, first.cameExpired) == (second.unanswered, second.cameExpired),
+            first.content == second.content
+        else { return false }
+        // A credential with a number that is none does not even equal itself.
+        return first.content != nil || first.credential == second.credential
+    }
+
     /// - Throws: ``CredentialStoreError/undecodable(type:)``.
     init(_ stored: StoredCredential) throws(CredentialStoreError) {
         self.init(

@@ -1,3 +1,4 @@
+import Foundation
 import Nautilus
 
 /// All that a ``Session`` does not know of its credential: how a request carries it, how long it serves, how it is
@@ -18,6 +19,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     let classify: @Sendable (any Error) -> RenewalFailure
     let lack: @Sendable (HttpError) -> (any Error)?
     let revoke: (@Sendable (Credential) async throws -> Void)?
+    let sharesGrant: @Sendable (Credential, Credential) -> Bool
 
     /// Creates the rules of one kind of credential.
     ///
@@ -41,6 +43,9 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
     ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not
     ///     told.
+    ///   - sharesGrant: Whether the server forgets the second credential when it forgets the first, as when a sign-in has
+    ///     brought the same refresh token again; then the first one is not revoked while the second is in use. Default:
+    ///     false. Not asked of credentials that are equal or that stamp the same, which are one to the server.
     ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
@@ -55,6 +60,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
         classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
         lack: @escaping @Sendable (_ failure: HttpError) -> (any Error)? = { _ in nil },
         revoke: (@Sendable (_ credential: Credential) async throws -> Void)? = nil,
+        sharesGrant: @escaping @Sendable (_ first: Credential, _ second: Credential) -> Bool = { _, _ in false },
         renew: @escaping @Sendable (_ credential: Credential) async throws -> Credential
     ) {
         self.stamp = stamp
@@ -63,7 +69,25 @@ public struct SessionRules<Credential: Sendable>: Sendable {
         self.classify = classify
         self.lack = lack
         self.revoke = revoke
+        self.sharesGrant = sharesGrant
         self.renew = renew
+    }
+}
+
+extension SessionRules where Credential: Equatable {
+    /// Whether the server forgets the second credential when it forgets the first.
+    func areForgottenTogether(_ first: Credential, _ second: Credential) -> Bool {
+        if first == second || sharesGrant(first, second) { return true }
+        guard let one = fields(of: first), let other = fields(of: second) else { return false }
+        return one == other
+    }
+
+    /// What a credential puts in the header of a request; nil for nothing.
+    private func fields(of credential: Credential) -> HttpHeader? {
+        guard let url = URL(string: "https://localhost/") else { return nil }
+        var request = HttpRequest(method: .get, url: url)
+        guard (try? stamp(credential, &request)) != nil, !request.header.isEmpty else { return nil }
+        return request.header
     }
 }
 

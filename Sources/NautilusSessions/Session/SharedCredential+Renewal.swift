@@ -143,15 +143,21 @@ extension SharedCredential {
         let failure =
             error as? TerminalRefreshFailure
             ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: cause)
-        state.withLock { state in
-            guard state.record?.session == tried.session else { return }
-            (state.record, state.unsaved, state.failure) = (nil, .expiry(tried), failure)
+        // A sign-in that has not found out yet whom it replaces is not stored: nobody has to hear of its end, but whoever is
+        // stored must not come back.
+        let replacesUnknown = state.withLock { state in
+            guard state.record?.session == tried.session else { return false }
+            let isUnsaved = if case .signIn = state.unsaved { true } else { false }
+            let replacesUnknown = isUnsaved && !state.isNumbered
+            (state.record, state.unsaved) = (nil, replacesUnknown ? .signOut(session: nil) : .expiry(tried))
+            state.failure = failure
             // Another process may have renewed the session since.
             state.over[tried.session] = tried.renewals
+            return replacesUnknown
         }
         tellEnds()
         do throws(SessionError) {
-            try await expire(tried, under: lock)
+            if replacesUnknown { try await remove(nil, under: lock) } else { try await expire(tried, under: lock) }
         } catch {
             storeFailed(error)
             tryAgain()

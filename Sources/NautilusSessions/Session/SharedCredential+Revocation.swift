@@ -32,9 +32,10 @@ extension SharedCredential {
         }
     }
 
-    /// Whether a sign-in has brought the credential again, as from a server with one token for each user.
+    /// Whether a sign-in has brought the credential again, as from a server with one token for each user, or one that the
+    /// server forgets along with it.
     private func isInUse(_ credential: Credential) -> Bool {
-        state.withLock { $0.record?.credential == credential }
+        state.withLock { $0.record?.credential }.map { rules.areForgottenTogether(credential, $0) } ?? false
     }
 
     /// Revokes a credential in the background, when no caller waits for the result.
@@ -47,8 +48,9 @@ extension SharedCredential {
     /// user's, and revoking one credential could end everything that user has ever granted.
     func revokeUnlessReplaced(_ credential: Credential) {
         BackgroundTask.start { [weak self, store] in
-            // Meanwhile, a sign-in that waits for the lock held here takes it, and keeps it until it is stored.
-            try? await store.clock.sleep(for: .seconds(2))
+            // A sign-in ends the session before, then waits for the lock, which is held here, and keeps it until it is
+            // stored. Each may take as long as its store needs.
+            try? await store.clock.sleep(for: store.limit.clampedToCentury)
             // Whose store is that slow, or cannot be read, may have another session.
             guard let lock = await store.lockInTime() else { return }
             let glance = try? await store.glance()
@@ -70,15 +72,19 @@ extension SharedCredential {
         revokeInBackground(late.credential)
     }
 
-    /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in stops
-    /// the retries, unless it asks to revoke the session before: it may be the same user, and some servers would end
-    /// that user's new session along with the old credential.
+    /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here or
+    /// in another process, stops the retries, unless it asks here to revoke the session before: it may be the same user,
+    /// and some servers would end that user's new session along with the old credential.
     private func revokeLater(_ credential: Credential) {
         let signIns = state.withLock { $0.sparingSignIns }
         BackgroundTask.start { [weak self, store] in
             for retry in 1... {
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { return }
                 guard self.state.withLock({ $0.sparingSignIns == signIns }), !self.isInUse(credential) else { return }
+                // Nor may it end the session of a sign-in elsewhere; one that cannot be looked for may be there.
+                guard let glance = try? await store.glance() else { continue }
+                let begunHere = self.state.withLock { $0.begunHere }
+                if let stored = glance.stored, stored.session != begunHere { return }
                 switch await self.tryToRevoke(credential) {
                 case .success: return
                 case .failure(let error) where !Self.isWorthAnotherTry(error): return

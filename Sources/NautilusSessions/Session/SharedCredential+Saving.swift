@@ -18,7 +18,6 @@ extension SharedCredential {
             case .expiry(let record): try await expire(record, under: lock)
             }
         } catch {
-            settle()
             storeFailed(error)
             // A sign-out has nothing left to do about a record that is left alone.
             if state.withLock({ $0.unsaved != nil }) { tryAgain() }
@@ -61,7 +60,7 @@ extension SharedCredential {
     private func noteStored(_ record: Record) {
         state.withLock { state in
             guard case .signIn(let unsaved) = state.unsaved, unsaved.session == record.session else { return }
-            (state.numbering, state.lastNumber) = (.final, max(state.lastNumber, record.number))
+            (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
             // A credential that was renewed meanwhile still has to be saved.
             guard unsaved.credential == record.credential else { return }
             (state.unsaved, state.overruled, state.version) = (nil, [], .unseen)
@@ -72,13 +71,13 @@ extension SharedCredential {
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try? await store.glance()
-        if let glance { number(session, after: glance.stored, finally: true) }
+        if let glance { number(session, after: glance.stored) }
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
-        // A record that cannot be read or decoded here is replaced.
+        // A record that cannot be read or decoded here is replaced. One that the sign-in did not find was saved first.
         guard let look = try? glance?.look(), let other = look.stored, other.session != session,
-            other.number >= record.number
+            !isOverruled(other.session)
         else {
             do throws(SessionError) {
                 return try await save(record, under: lock)
@@ -94,9 +93,15 @@ extension SharedCredential {
     /// launch would begin with the user before. On a full disk there is room for nothing else, not even for the note of
     /// an end.
     private func removeReplaced(by session: UUID, under lock: any CredentialLock) async {
-        guard let stored = try? await store.glance().stored, stored.session != session, isOverruled(stored.session)
-        else { return }
-        try? await store.delete(under: lock)
+        let isReplaced: Bool
+        do throws(SessionError) {
+            let stored = try await store.glance().stored
+            isReplaced = stored.map { $0.session != session && isOverruled($0.session) } ?? false
+        } catch {
+            // What cannot be read is replaced as well.
+            isReplaced = if case .store = error.kind { !error.isLeftAlone } else { false }
+        }
+        if isReplaced { try? await store.delete(under: lock) }
     }
 
     /// Keeps in memory a record that could not be saved; it overrules the store until it is saved.

@@ -49,6 +49,7 @@ extension SharedCredential {
             case .signIn, .renewal, .signOut(nil), nil: break
             }
             // After the sessions that are, or were, stored: sign-ins that no other process can know of do not count.
+            state.begunHere = session
             let record = Record(
                 session: session,
                 number: state.lastNumber + 1,
@@ -57,7 +58,7 @@ extension SharedCredential {
             )
             // First of all, overrule the store, so that nothing in it is adopted any more.
             (state.record, state.unsaved, state.isKnown) = (record, .signIn(record), true)
-            (state.numbering, state.found) = (.none, nil)
+            state.isNumbered = false
             return (replaced, isStored)
         } following: { coordinator, change in
             if change != nil { coordinator.signIn(credential) }
@@ -96,42 +97,35 @@ extension SharedCredential {
             ended = try? await store.end(replaced)
         }
         let glance = try? await store.glance()
-        if glance != nil || ended != nil {
-            // A session that was just ended in the store was not shown by a copy that is behind.
-            number(session, after: glance?.stored ?? ended, finally: store.showsLatest || ended != nil)
-        }
+        // A session that was just ended in the store was not shown by a copy that is behind.
+        if ended != nil || glance != nil && store.showsLatest { number(session, after: glance?.stored ?? ended) }
         guard let stored = glance?.stored, stored.session != session else { return ended }
-        // The store may already have the session of a later sign-in of this process.
-        guard state.withLock({ $0.record?.session == session }) else { return stored }
+        let isCurrent = state.withLock { state in
+            // The store may already have the session of a later sign-in of this process.
+            guard state.record?.session == session else { return false }
+            if case .signIn = state.unsaved { state.overruled.insert(stored.session) }
+            state.noteEnd(of: stored.session)
+            state.lastNumber = max(state.lastNumber, stored.number)
+            return true
+        }
+        guard isCurrent else { return stored }
         if stored.session != replaced { _ = try? await store.end(stored.session) }
         return stored
     }
 
     /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
     /// What is found there later has been stored since, unless this process has overruled it.
-    ///
-    /// - Parameter isFinal: Whether the look is known to show what was stored last.
-    func number(_ session: UUID, after stored: StoredCredential?, finally isFinal: Bool) {
+    func number(_ session: UUID, after stored: StoredCredential?) {
         state.withLock { state in
             guard case .signIn(var record) = state.unsaved, record.session == session, stored?.session != session,
-                state.numbering != .final || stored.map({ state.overruled.contains($0.session) }) ?? false
+                !state.isNumbered || stored.map({ state.overruled.contains($0.session) }) ?? false
             else { return }
-            if state.numbering != .final { state.numbering = isFinal ? .final : .byLook }
+            state.isNumbered = true
             if let stored { state.overruled.insert(stored.session) }
             state.noteEnd(of: stored?.session)
             state.lastNumber = max(state.lastNumber, stored?.number ?? 0)
             record.number = max(record.number, state.lastNumber + 1)
             (state.record, state.unsaved) = (record, .signIn(record))
-        }
-    }
-
-    /// Goes by the looks that there were, now that the lock was not to be had: another process may store a session
-    /// before it is, which is not meant.
-    func settle() {
-        state.withLock { state in
-            if state.numbering == .byLook { state.numbering = .final }
-            if let found = state.found { state.settleSignOut(by: found) }
-            state.found = nil
         }
     }
 
@@ -157,15 +151,17 @@ extension SharedCredential {
             if ended == nil, let last = state.lastSession { ended = last }
             // A sign-in that has not looked at the store yet replaces whatever is there.
             state.noteEnd(of: ended)
-            if let session = ended, case .signIn = state.unsaved, state.numbering != .final {
+            if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
                 state.overruled.insert(session)
                 ended = nil
             }
             // While it is not known yet who is stored, the sign-out is meant for that session, whichever it is. If
             // nobody was signed in, it is meant for nobody.
             let isForNobody = ended == nil && state.record == nil && state.unsaved == nil && state.isKnown
-            (state.record, state.found) = (nil, nil)
-            if !isForNobody { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
+            // Nobody has signed in here since the last sign-out, which may be meant for whoever is stored.
+            let isRepeated = if case .signOut = state.unsaved { true } else { false }
+            state.record = nil
+            if !isForNobody, !isRepeated { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
             return Ending(record: record, isNewer: isNewer)
         } following: { coordinator, _ in
             coordinator.signOut()
@@ -214,10 +210,18 @@ extension SharedCredential {
                 // Somebody has signed in here meanwhile, and may be the user who is stored.
                 case .signIn, .renewal, .expiry, nil: return false
                 }
-                let found = Found(session: glance.stored?.session, isEmpty: glance.version == nil && areEnded)
-                state.noteEnd(of: found.session)
-                noteRevocation(of: found.session, in: &state)
-                if store.showsLatest { state.settleSignOut(by: found) } else { state.found = found }
+                state.noteEnd(of: glance.stored?.session)
+                noteRevocation(of: glance.stored?.session, in: &state)
+                // A store that is behind tells only with the lock held who is stored.
+                guard store.showsLatest else { return true }
+                if let session = glance.stored?.session {
+                    state.unsaved = .signOut(session: session)
+                } else if glance.version == nil, areEnded {
+                    (state.unsaved, state.version) = (nil, nil)
+                } else {
+                    // What is left of a session that has ended is removed, and of nobody who signs in meanwhile.
+                    state.unsaved = .signOut(session: UUID.random())
+                }
                 return true
             }
             guard isMeant, let session = glance.stored?.session else { return nil }
@@ -244,18 +248,6 @@ extension SharedCredential {
             if let coordinator { follow(coordinator, value) }
             state.withLock { $0.isChanging = false }
             return value
-        }
-    }
-}
-
-extension SharedCredential.State {
-    /// Narrows a sign-out of whichever session is stored to the one that a look has found.
-    fileprivate mutating func settleSignOut(by found: SharedCredential.Found) {
-        guard unsaved == .signOut(session: nil) else { return }
-        if let session = found.session {
-            unsaved = .signOut(session: session)
-        } else if found.isEmpty {
-            (unsaved, version) = (nil, nil)
         }
     }
 }

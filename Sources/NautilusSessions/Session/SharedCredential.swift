@@ -26,21 +26,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The result of a renewal. The store may still have a credential from before it, which is out of date: the
         /// lock is kept, so that no process spends that credential.
         case renewal(Record)
-        /// The end of this session; nil means whichever session is stored, while the store has not been read yet.
+        /// The end of this session; nil means whichever session is stored, while the store has not been read yet, or may
+        /// be behind.
         case signOut(session: UUID?)
         /// The end of a session by the server, with the record that it has refused to renew.
         case expiry(Record)
-    }
-
-    /// Whether the last sign-in is numbered after the session that it replaces; the store has to be read for that.
-    enum Numbering { case none, byLook, final }
-
-    /// What a look at the store has shown.
-    struct Found: Sendable {
-        /// The session that was stored; nil when none was shown.
-        let session: UUID?
-        /// Whether nothing at all was stored.
-        let isEmpty: Bool
     }
 
     struct State {
@@ -86,14 +76,16 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         let endedHere = EndedSessions.ofProcess
         /// The largest number of a stored session that this process has heard of.
         var lastNumber = 0
-        var numbering = Numbering.none
-        /// What a look without the lock has found, while it is not known whom a sign-out ends; nil when there was none.
-        var found: Found?
+        /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read for
+        /// that, with the lock held if it may be behind.
+        var isNumbered = false
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []
         /// Counts the sign-ins that did not revoke the credential of the session before.
         var sparingSignIns = 0
+        /// The session that the last sign-in of this object has begun; nil when there was none.
+        var begunHere: UUID?
         /// How many refreshes are running, including those whose session is over.
         var refreshes = 0 {
             didSet { if refreshes == 0 { revokedSessions = [] } }

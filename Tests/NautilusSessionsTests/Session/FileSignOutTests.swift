@@ -80,6 +80,18 @@ struct FileSignOutTests {
         for process in [session, other, process()] { #expect(try await process.grant().credential == "bert") }
     }
 
+    @Test("is what a sign-in means for the user before, in a folder that is open to others")
+    func signInInOpenFolder() async throws {
+        let session = process()
+        try await session.signIn("anna")
+        try folder.setMode(0o755)
+        let next = nextLaunch()
+        await #expect(throws: SessionError.self) { try await next.signIn("bert") }
+        #expect(try await next.grant().credential == "bert")
+        try folder.setMode(0o700)
+        #expect(await isSignedOut(nextLaunch()))
+    }
+
     @Test("counts for the next launch when it returns, before anything is waited for")
     func atOnce() async throws {
         let session = process()
@@ -97,9 +109,13 @@ struct FileSignOutTests {
         let session = process()
         try await session.signIn("anna")
         let leaving = isKnown ? session : process()
+        let other = nextLaunch()
+        try await other.restore()
         try folder.setMode(0o755)
         try? await leaving.signOut()
         #expect(await isSignedOut(leaving))
+        // It has nothing to read there any more.
+        if !isKnown { #expect(await isSignedOut(other)) }
         try folder.setMode(0o700)
         #expect(await isSignedOut(nextLaunch()))
         #expect(await isSignedOut(session))

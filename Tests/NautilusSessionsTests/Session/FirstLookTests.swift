@@ -46,14 +46,10 @@ struct FirstLookTests {
         }
     }
 
-    @Test(
-        "goes by what it was shown once it could not have the lock: who signs in since is not meant",
-        arguments: [true, false]
-    )
-    func withoutLock(isSignOut: Bool) async throws {
+    @Test("does so also if it could not have the lock at first", arguments: Shown.allCases, [true, false])
+    func lockedElsewhere(shown: Shown, isSignOut: Bool) async throws {
         try await TokenWorld.run { world in
-            let store = CopiedStore(world.store, behind: nil)
-            let session = world.process(store: store)
+            let (session, store) = try await process(shown: shown, in: world)
             store.isLockable.withLock { $0 = false }
             await #expect(throws: SessionError.self) {
                 if isSignOut {
@@ -62,11 +58,10 @@ struct FirstLookTests {
                     try await session.signIn(world.server.signIn("bert", at: world.date))
                 }
             }
-            let other = try await world.signedIn("carl")
             store.isLockable.withLock { $0 = true }
             try await world.sleep(.seconds(120))
-            #expect(await world.call(other).token == "carl-1")
-            #expect(await world.call(world.process()).token == "carl-1")
+            #expect(await world.call(session).token == (isSignOut ? nil : "bert-1"))
+            #expect(await world.call(world.nextLaunch()).token == (isSignOut ? nil : "bert-1"))
         }
     }
 }

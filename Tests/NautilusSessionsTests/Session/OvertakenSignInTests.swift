@@ -110,15 +110,21 @@ struct OvertakenSignInTests {
         }
     }
 
-    @Test("by one of the same user, with the same credential, does not revoke it")
-    func sameCredential() async throws {
+    @Test(
+        "by one of the same user, with the same credential, or one that goes with it, does not revoke it",
+        arguments: [
+            BearerToken(accessToken: "only"),
+            BearerToken(accessToken: "only", expires: Date(timeIntervalSince1970: 4_000_000_000)),
+            BearerToken(accessToken: "other", refreshToken: "shared"),
+        ]
+    )
+    func sameCredential(second: BearerToken) async throws {
         try await LoginWorld.run { world in
             world.server.on(.post, "/logout", .status(200))
-            for _ in 0..<2 {
-                try await world.session.signIn(BearerToken(accessToken: "only"), revokingReplaced: true)
-            }
+            let first = BearerToken(accessToken: "only", refreshToken: second.refreshToken)
+            for token in [first, second] { try await world.session.signIn(token, revokingReplaced: true) }
             try await world.sleep(.seconds(60))
-            #expect(world.user == "only")
+            #expect(world.user == second.accessToken)
             #expect(world.revoked == [])
         }
     }

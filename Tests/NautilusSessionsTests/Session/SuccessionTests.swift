@@ -170,4 +170,17 @@ struct SuccessionTests {
             #expect(world.server.revoked == (revokesReplaced ? ["anna-1"] : []))
         }
     }
+
+    @Test("a revocation that is late does not end the session of a sign-in in another process")
+    func lateRevocation() async throws {
+        try await TokenWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            world.server.failRevocation(with: .fail(.networkConnectionLost))
+            await #expect(throws: SessionError.self) { try await session.signOut() }
+            try await other.signIn(world.server.signIn("annas-other", at: world.date))
+            try await world.sleep(.seconds(600))
+            #expect(world.server.revoked == [])
+            #expect(session.id == other.id)
+        }
+    }
 }

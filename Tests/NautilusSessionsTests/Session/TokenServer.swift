@@ -61,6 +61,7 @@ final class TokenServer: Sendable {
     func accepts(_ token: String) -> Bool { books.withLock { $0.live.contains(token) } }
     /// From now on a call with this token is answered 401, though it can still be renewed.
     func reject(_ token: String) { rejected.withLock { _ = $0.insert(token) } }
+    func end(_ token: String) { books.withLock { _ = $0.live.remove(token) } }
     func endSessions() { books.withLock { $0.live = [] } }
 
     /// The first token of a user, of an hour.

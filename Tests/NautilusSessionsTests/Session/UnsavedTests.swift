@@ -70,6 +70,96 @@ struct UnsavedTests {
         }
     }
 
+    @Test("nor one that was saved first, though this process remembers more sessions than the other")
+    func longerMemory() async throws {
+        try await TokenWorld.run { world in
+            let store = PartlyBrokenStore(base: world.store)
+            let here = world.process(store: store)
+            for _ in 1...3 { try await here.signIn(world.server.signIn("anna", at: world.date)) }
+            try await here.signOut()
+            store.fail([.lock])
+            await #expect(throws: SessionError.self) {
+                try await here.signIn(world.server.signIn("bert", at: world.date))
+            }
+            let there = world.nextLaunch()
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(here).token == "carl-1")
+            #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
+    @Test("a second sign-out does not take the first one back, which is meant for whoever is stored")
+    func signedOutTwice() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            let session = world.process(store: store)
+            store.fail(StoreOperation.allCases)
+            try? await session.signIn(world.server.signIn("bert", at: world.date))
+            for _ in 1...2 { try? await session.signOut() }
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(session).token == nil)
+            #expect(await world.call(world.nextLaunch()).token == nil)
+        }
+    }
+
+    @Test("the user does not come back in whose place somebody has signed in, though the record could not be read")
+    func unreadableReplaced() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            store.fail([.load, .version, .save, .end])
+            let session = world.process(store: store)
+            await #expect(throws: SessionError.self) {
+                try await session.signIn(world.server.signIn("bert", at: world.date))
+            }
+            #expect(await world.call(world.nextLaunch()).token == nil)
+        }
+    }
+
+    @Test("the user before does not come back when the server ends the session of a sign-in that could not be saved")
+    func endedUnsaved() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            let session = world.process(store: store)
+            store.fail([.load, .version, .save, .end, .delete])
+            try? await session.signIn(world.server.signIn("bert", at: world.date))
+            world.server.end("bert-1")
+            #expect(await world.call(session).token == nil)
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            let outcome = await world.call(session)
+            #expect(outcome.token == nil)
+            #expect(await world.call(world.nextLaunch()).token == nil)
+        }
+    }
+
+    @Test(
+        "a sign-out that finds a session, over or not, is not meant for who signs in before the lock is free",
+        arguments: [true, false]
+    )
+    func signOutOfRemains(hasExpired: Bool) async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn("anna")
+            if hasExpired {
+                world.server.endSessions()
+                #expect(await world.call(session).token == nil)
+            }
+            let store = PartlyBrokenStore(base: world.store)
+            store.fail([.lock])
+            await #expect(throws: SessionError.self) { try await world.nextLaunch(store: store).signOut() }
+            let there = world.process()
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
     @Test("a user signs out whose record cannot be read, by a process that has just started")
     func unreadable() async throws {
         try await TokenWorld.run { world in

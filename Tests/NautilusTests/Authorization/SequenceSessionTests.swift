@@ -170,6 +170,27 @@ struct SequenceSessionTests {
         }
     }
 
+    @Test("a call that begins while the first one does, and is quicker, is of the same session")
+    func beginningTogether() async throws {
+        let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: ManualClock()) { $0 }
+        let calls = CallSequence()
+        var (first, second) = calls.making {
+            let second = calls.making { CredentialLease(coordinator) }
+            return (CredentialLease(coordinator), second)
+        }
+        let url = try #require(URL(string: "https://api.example.com/a"))
+        let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
+        for isFirst in [true, false] {
+            var request = HttpRequest(method: .get, url: url)
+            if isFirst {
+                try await first.stamp(&request, context: context) { $1.header[.authorization] = "\($0.number)" }
+            } else {
+                try await second.stamp(&request, context: context) { $1.header[.authorization] = "\($0.number)" }
+            }
+            #expect(request.header[.authorization] == "1")
+        }
+    }
+
     @Test("an event stream does not connect again as the next user")
     func events() async throws {
         try await simulate { simulation in
