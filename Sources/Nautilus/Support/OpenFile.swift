@@ -160,7 +160,10 @@ package struct FileStatus {
     package var inode: UInt64 { UInt64(status.st_ino) }
 
     /// Whether only this process's user may use the file.
-    package var isPrivate: Bool { status.st_uid == geteuid() && mode & 0o077 == 0 }
+    package var isPrivate: Bool { isOwn && mode & 0o077 == 0 }
+
+    /// Whether the file belongs to this process's user.
+    package var isOwn: Bool { status.st_uid == geteuid() }
 
     /// Whether both are the same file, even under different names.
     package func isSameFile(as other: FileStatus) -> Bool {

@@ -32,13 +32,14 @@ final class StoreFolder: Sendable {
     ///
     /// - Parameter requiresPrivacy: Whether only this user may enter the folder. Default: true; false for what hides
     ///   nothing and removes something.
-    /// - Throws: ``CredentialStoreError/notPrivate(place:)`` when others may enter the folder.
+    /// - Throws: ``CredentialStoreError/notPrivate(place:)`` when others may enter the folder; in any case when it is
+    ///   another user's, where files of this user's would be in the way.
     func exists(requiringPrivacy requiresPrivacy: Bool = true) throws(CredentialStoreError) -> Bool {
         let path = path
         let status = try at(place) { () throws(SystemFailure) in try FileStatus(of: path, followsLinks: true) }
         guard let status else { return false }
         guard status.isFolder else { throw .foreign(place: place) }
-        guard status.isPrivate || !requiresPrivacy else { throw .notPrivate(place: place) }
+        guard status.isPrivate || status.isOwn && !requiresPrivacy else { throw .notPrivate(place: place) }
         return true
     }
 
