@@ -49,8 +49,8 @@ public final class MemoryStore: CredentialStore {
         }
     }
 
-    /// Whether a session has been ended since the last delete of the key.
     // Asynchronous, since asynchronous code would otherwise get the protocol's default.
+    /// Whether a session has been ended since the last delete of the key.
     public func isEnded(_ session: UUID, for key: CredentialKey) async -> Bool {
         state.withLock { $0.ended[key]?.contains(session) ?? false }
     }

@@ -23,7 +23,7 @@ struct FirstLookTests {
         return (world.process(store: store), store)
     }
 
-    @Test("signs out who is signed in, here as well, and has the server forget the credential", arguments: Shown.allCases)
+    @Test("signs out who is signed in, here as well, and has the credential forgotten", arguments: Shown.allCases)
     func signOut(shown: Shown) async throws {
         try await TokenWorld.run { world in
             let (session, _) = try await process(shown: shown, in: world)

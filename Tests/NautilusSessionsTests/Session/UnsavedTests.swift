@@ -50,7 +50,7 @@ struct UnsavedTests {
         }
     }
 
-    @Test("nor does it overrule a later one that another process has stored, though it is the second that was not saved")
+    @Test("nor does it overrule a later one that another process has stored, though two were not saved")
     func laterSignIn() async throws {
         try await TokenWorld.run { world in
             let store = PartlyBrokenStore(base: world.store)
