@@ -171,6 +171,17 @@ struct SuccessionTests {
         }
     }
 
+    @Test("a session is numbered after the one before it, though that has left nothing in the store")
+    func numbered() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn("anna")
+            try await session.signOut()
+            #expect(world.store.load(world.key) == nil)
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            #expect(world.store.load(world.key)?.number == 2)
+        }
+    }
+
     @Test("a revocation that is late does not end the session of a sign-in in another process")
     func lateRevocation() async throws {
         try await TokenWorld.run { world in

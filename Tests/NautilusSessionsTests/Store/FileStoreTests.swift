@@ -141,6 +141,8 @@ struct FileStoreTests {
         try setMode(0o700, folder.store)
         #expect(try await store.load(key) == .first)
         try setMode(mode, folder.store)
+        #expect(try await store.end(StoredCredential.second.session, for: key) == nil)
+        #expect(try await store.isEnded(StoredCredential.second.session, for: key))
         try await store.delete(key)
         try setMode(0o700, folder.store)
         #expect(try await store.load(key) == nil)

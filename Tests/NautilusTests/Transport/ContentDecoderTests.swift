@@ -87,7 +87,7 @@
             let (one, two) = (bytes, coding == "br" ? bytes : bytes + bytes)
             var (pieces, decoded) = (0, Data())
             var demand = ContentDecoder.Demand.later
-            while demand == .later {
+            for _ in 1...100 where demand == .later {
                 // The second time and later there is more behind it.
                 demand = try (pieces == 0 ? one : two).withUnsafeBytes { bytes in
                     let before = pieces
