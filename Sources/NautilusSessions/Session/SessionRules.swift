@@ -78,16 +78,16 @@ extension SessionRules where Credential: Equatable {
     /// Whether the server forgets the second credential when it forgets the first.
     func areForgottenTogether(_ first: Credential, _ second: Credential) -> Bool {
         if first == second || sharesGrant(first, second) { return true }
-        guard let one = fields(of: first), let other = fields(of: second) else { return false }
-        return one == other
+        guard let one = stamped(by: first), let other = stamped(by: second) else { return false }
+        return one.header == other.header && one.url == other.url
     }
 
-    /// What a credential puts in the header of a request; nil for nothing.
-    private func fields(of credential: Credential) -> HttpHeader? {
+    /// What a credential makes of a request; nil when that stays as it is.
+    private func stamped(by credential: Credential) -> HttpRequest? {
         guard let url = URL(string: "https://localhost/") else { return nil }
         var request = HttpRequest(method: .get, url: url)
-        guard (try? stamp(credential, &request)) != nil, !request.header.isEmpty else { return nil }
-        return request.header
+        guard (try? stamp(credential, &request)) != nil, request.url != url || !request.header.isEmpty else { return nil }
+        return request
     }
 }
 

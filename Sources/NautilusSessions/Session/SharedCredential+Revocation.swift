@@ -83,8 +83,10 @@ extension SharedCredential {
                 guard self.state.withLock({ $0.sparingSignIns == signIns }), !self.isInUse(credential) else { return }
                 // Nor may it end the session of a sign-in elsewhere; one that cannot be looked for may be there.
                 guard let glance = try? await store.glance() else { continue }
-                let begunHere = self.state.withLock { $0.begunHere }
-                if let stored = glance.stored, stored.session != begunHere { return }
+                let isOfAnother = self.state.withLock { state in
+                    glance.stored.map { $0.session != state.begunHere && !state.isOver($0.session) } ?? false
+                }
+                if isOfAnother { return }
                 switch await self.tryToRevoke(credential) {
                 case .success: return
                 case .failure(let error) where !Self.isWorthAnotherTry(error): return

@@ -70,7 +70,7 @@ extension SharedCredential {
     /// Saves a sign-in with the lock held, unless another process has signed in since; that sign-in is followed
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
-        let glance = try? await store.glance()
+        let glance = try await glanceBeforeSaving()
         if let glance { number(session, after: glance.stored) }
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
@@ -89,6 +89,20 @@ extension SharedCredential {
         _ = follow(look, from: known, since: epoch)
     }
 
+    /// What a sign-in is about to replace; nil for a record that cannot be read here.
+    ///
+    /// - Throws: The error of a look that may succeed later, if it is known already whom the sign-in replaces: by now
+    ///   somebody else may be stored.
+    private func glanceBeforeSaving() async throws(SessionError) -> SharedStore<Credential>.Glance? {
+        do throws(SessionError) {
+            return try await store.glance()
+        } catch {
+            guard state.withLock({ $0.isNumbered }), !error.isDamage, !error.isLeftAlone else { return nil }
+            if case .store(.sealedOtherwise) = error.kind { return nil }
+            throw error
+        }
+    }
+
     /// Removes, with the lock held, the session that a sign-in has replaced, if the sign-in cannot be saved: else the next
     /// launch would begin with the user before. On a full disk there is room for nothing else, not even for the note of
     /// an end.
@@ -98,8 +112,9 @@ extension SharedCredential {
             let stored = try await store.glance().stored
             isReplaced = stored.map { $0.session != session && isOverruled($0.session) } ?? false
         } catch {
-            // What cannot be read is replaced as well.
-            isReplaced = if case .store = error.kind { !error.isLeftAlone } else { false }
+            // What cannot be read is replaced as well, unless it is known who is.
+            let isUnknown = state.withLock { !$0.isNumbered }
+            isReplaced = if case .store = error.kind, isUnknown { !error.isLeftAlone } else { false }
         }
         if isReplaced { try? await store.delete(under: lock) }
     }

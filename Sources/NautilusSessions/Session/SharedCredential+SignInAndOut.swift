@@ -92,23 +92,25 @@ extension SharedCredential {
     ///   - replaced: The session that went on here before; nil when none was known.
     /// - Returns: The record that was stored; nil when there was none, or it cannot be read.
     private func endReplaced(by session: UUID, known replaced: UUID?) async -> StoredCredential? {
+        // First of all, since what is stored from now on has come later.
+        let glance = try? await store.glance()
+        if let glance, store.showsLatest { number(session, after: glance.stored) }
         var ended: StoredCredential?
         if let replaced {
             ended = try? await store.end(replaced)
+            // A session that was just ended in the store was not shown by a copy that is behind.
+            if let ended { number(session, after: ended) }
         }
-        let glance = try? await store.glance()
-        // A session that was just ended in the store was not shown by a copy that is behind.
-        if ended != nil || glance != nil && store.showsLatest { number(session, after: glance?.stored ?? ended) }
         guard let stored = glance?.stored, stored.session != session else { return ended }
-        let isCurrent = state.withLock { state in
-            // The store may already have the session of a later sign-in of this process.
-            guard state.record?.session == session else { return false }
-            if case .signIn = state.unsaved { state.overruled.insert(stored.session) }
+        let isMeant = state.withLock { state in
+            // Once the sign-in is stored, or a later one has begun here, the store may have a later session.
+            guard case .signIn(let record) = state.unsaved, record.session == session else { return false }
+            state.overruled.insert(stored.session)
             state.noteEnd(of: stored.session)
             state.lastNumber = max(state.lastNumber, stored.number)
             return true
         }
-        guard isCurrent else { return stored }
+        guard isMeant else { return ended }
         if stored.session != replaced { _ = try? await store.end(stored.session) }
         return stored
     }

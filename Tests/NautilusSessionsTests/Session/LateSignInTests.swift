@@ -94,6 +94,51 @@ struct LateSignInTests {
         }
     }
 
+    /// A process that follows Anna, whose notes of an end take ten seconds, and which signs Bert in.
+    private func signingIn(
+        in world: TokenWorld,
+        revokingReplaced: Bool
+    ) async throws -> (here: Session<ApiToken>, Task<Void, Never>) {
+        let store = SlowStore(world)
+        store.saveTime.withLock { $0 = .zero }
+        let here = world.process(store: store)
+        try await here.restore()
+        store.endTime.withLock { $0 = .seconds(10) }
+        let bert = world.server.signIn("bert", at: world.date)
+        let signIn = BackgroundTask.start { try? await here.signIn(bert, revokingReplaced: revokingReplaced) }
+        try await world.sleep(.seconds(1))
+        store.endTime.withLock { $0 = .zero }
+        return (here, signIn)
+    }
+
+    @Test("does not end the session of who signs in elsewhere once it is stored")
+    func laterElsewhere() async throws {
+        try await TokenWorld.run { world in
+            let there = try await world.signedIn("anna")
+            let (here, signIn) = try await signingIn(in: world, revokingReplaced: false)
+            try await here.flush()
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            await signIn.value
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(there).token == "carl-1")
+            #expect(await world.call(here).token == "carl-1")
+        }
+    }
+
+    @Test("has only the credential revoked that it replaces, and not that of who signs in elsewhere meanwhile")
+    func revokesReplaced() async throws {
+        try await TokenWorld.run { world in
+            let there = try await world.signedIn("anna")
+            let (here, signIn) = try await signingIn(in: world, revokingReplaced: true)
+            try? await here.signOut()
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            await signIn.value
+            try await world.sleep(.seconds(60))
+            #expect(!world.server.revoked.contains("carl-1"))
+            #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
     /// A store whose first load takes twenty seconds.
     private struct SlowFirstLook: StoreInFront {
         let isFirst = Locked(true)

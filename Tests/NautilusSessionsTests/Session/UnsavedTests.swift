@@ -90,6 +90,44 @@ struct UnsavedTests {
         }
     }
 
+    @Test("nor one that was saved first and cannot be read for a moment", arguments: [true, false])
+    func unreadableFirst(canSave: Bool) async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            let (here, there) = (world.process(store: store), world.nextLaunch())
+            try await here.restore()
+            store.fail([.lock])
+            await #expect(throws: SessionError.self) {
+                try await here.signIn(world.server.signIn("bert", at: world.date))
+            }
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            store.fail(canSave ? [.load] : [.load, .save])
+            try await world.sleep(.seconds(60))
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(there).token == "carl-1")
+            #expect(await world.call(here).token == "carl-1")
+        }
+    }
+
+    @Test("a revocation goes on though the store shows the session for a while, whose end it could not note")
+    func revocation() async throws {
+        try await TokenWorld.run { world in
+            let store = PartlyBrokenStore(base: world.store)
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            store.fail([.end, .lock])
+            world.server.failRevocation(with: .fail(.networkConnectionLost))
+            world.server.failRevocation(with: .fail(.networkConnectionLost))
+            await #expect(throws: SessionError.self) { try await session.signOut() }
+            try await world.sleep(.seconds(1))
+            store.fail([])
+            try await world.sleep(.seconds(120))
+            #expect(world.server.revoked == ["anna-1"])
+        }
+    }
+
     @Test("a second sign-out does not take the first one back, which is meant for whoever is stored")
     func signedOutTwice() async throws {
         try await TokenWorld.run { world in
