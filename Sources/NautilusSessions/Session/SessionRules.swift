@@ -45,7 +45,8 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     told.
     ///   - sharesGrant: Whether the server forgets the second credential when it forgets the first, as when a sign-in has
     ///     brought the same refresh token again; then the first one is not revoked while the second is in use. Default:
-    ///     false. Not asked of credentials that are equal or that stamp the same, which are one to the server.
+    ///     false. Not asked of credentials that are equal, or that stamp the same on a request made up for that, which
+    ///     are one to the server.
     ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
@@ -86,8 +87,8 @@ extension SessionRules where Credential: Equatable {
     private func stamped(by credential: Credential) -> HttpRequest? {
         guard let url = URL(string: "https://localhost/") else { return nil }
         var request = HttpRequest(method: .get, url: url)
-        guard (try? stamp(credential, &request)) != nil, request.url != url || !request.header.isEmpty else { return nil }
-        return request
+        guard (try? stamp(credential, &request)) != nil else { return nil }
+        return request.url != url || !request.header.isEmpty ? request : nil
     }
 }
 

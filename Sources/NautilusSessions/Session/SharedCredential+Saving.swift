@@ -76,9 +76,7 @@ extension SharedCredential {
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
         // A record that cannot be read or decoded here is replaced. One that the sign-in did not find was saved first.
-        guard let look = try? glance?.look(), let other = look.stored, other.session != session,
-            !isOverruled(other.session)
-        else {
+        guard let glance, let other = glance.stored?.session, other != session, !isOverruled(other) else {
             do throws(SessionError) {
                 return try await save(record, under: lock)
             } catch {
@@ -86,7 +84,8 @@ extension SharedCredential {
                 throw error
             }
         }
-        _ = follow(look, from: known, since: epoch)
+        // Even if it cannot be decoded here.
+        _ = follow(try glance.look(endingOf: session), from: known, since: epoch)
     }
 
     /// What a sign-in is about to replace; nil for a record that cannot be read here.
@@ -158,8 +157,13 @@ extension SharedCredential {
             throw error
         }
         if session == nil, case .found(let stored) = target { noteEnd(of: stored) }
+        // Should the removal fail, it is tried again for what was found now.
+        let meant = session ?? target.session
+        state.withLock { state in
+            if state.unsaved == .signOut(session: session) { state.unsaved = .signOut(session: meant) }
+        }
         if target != .another { try await store.delete(under: lock) }
-        noteStored(.signOut(session: session), isKnown: target != .another)
+        noteStored(.signOut(session: meant), isKnown: target != .another)
     }
 
     /// Removes the record of an ended session whose process did not get to the removal, if the lock is free. Otherwise,
@@ -191,12 +195,23 @@ extension SharedCredential {
 
     /// What a sign-out finds in the store, with the lock held.
     private enum RemovalTarget: Equatable {
-        /// Nothing that can be read: no record, one of an ended session, or a damaged one.
+        /// No record, or one of an ended session.
         case nothing
+        /// A record that cannot be read.
+        case unreadable
         /// The record of the session that is meant.
         case found(StoredCredential)
         /// The record of a session that is not meant.
         case another
+
+        /// The session that was found; nil when that is not known.
+        var session: UUID? {
+            switch self {
+            case .nothing: SharedCredential.nobody
+            case .found(let stored): stored.session
+            case .unreadable, .another: nil
+            }
+        }
     }
 
     /// - Parameter session: The session that is meant; nil for whichever is stored.
@@ -209,9 +224,9 @@ extension SharedCredential {
         } catch {
             switch error.kind {
             // A damaged record does not show a session any more.
-            case .store(.damaged): return .nothing
+            case .store(.damaged): return .unreadable
             // If the session to remove is not known, any session is meant, even one that cannot be read.
-            case .store where session == nil && !error.isLeftAlone: return .nothing
+            case .store where session == nil && !error.isLeftAlone: return .unreadable
             // Another process has replaced this session.
             case .store(.sealedOtherwise): return .another
             default: throw error

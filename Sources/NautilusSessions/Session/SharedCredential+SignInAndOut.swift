@@ -169,9 +169,45 @@ extension SharedCredential {
             coordinator.signOut()
         }
         // The app may be closed before the rest gets its turn.
-        if let session = ending.record?.session { store.promptEnd(session) }
+        let (isForAnyone, overruled) = state.withLock { ($0.unsaved == .signOut(session: nil), $0.overruled) }
+        for session in overruled.union(ending.record.map { [$0.session] } ?? []) { store.promptEnd(session) }
+        if isForAnyone, let glance = store.promptGlance() {
+            narrowSignOut(to: glance, areEnded: overruled.isEmpty)
+            if let session = glance.stored?.session { store.promptEnd(session) }
+        }
         return ending
     }
+
+    /// Narrows a sign-out of whoever is stored to what the store shows.
+    ///
+    /// - Parameter areEnded: Whether the sessions that this process has overruled have been ended in the store.
+    /// - Returns: Whether the sign-out is meant for what the store shows.
+    @discardableResult
+    private func narrowSignOut(to glance: SharedStore<Credential>.Glance, areEnded: Bool) -> Bool {
+        let found = glance.stored?.session
+        return state.withLock { state in
+            switch state.unsaved {
+            case .signOut(session: nil): break
+            case .signOut(let session?): return session == found
+            // Somebody has signed in here meanwhile, and may be the user who is stored.
+            case .signIn, .renewal, .expiry, nil: return false
+            }
+            state.noteEnd(of: found)
+            noteRevocation(of: found, in: &state)
+            // A store that is behind tells only with the lock held who is stored.
+            guard store.showsLatest else { return true }
+            if found == nil, glance.version == nil, areEnded {
+                (state.unsaved, state.version) = (nil, nil)
+            } else {
+                state.unsaved = .signOut(session: found ?? Self.nobody)
+            }
+            return true
+        }
+    }
+
+    /// Stands for the session of nobody: a sign-out of it removes what a session has left that is over, and leaves alone
+    /// who signs in meanwhile.
+    static var nobody: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
     /// Ends the session for the other processes, which needs no lock. All that is left to do is to remove its record
     /// with ``write()``.
@@ -202,30 +238,10 @@ extension SharedCredential {
             do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
         }
         do throws(SessionError) {
-            if let known { return try await store.end(known) }
+            if let known { return known == Self.nobody ? nil : try await store.end(known) }
             // A process that has just started has to find out which session it ends.
             let glance = try await store.glance()
-            let isMeant = state.withLock { state in
-                switch state.unsaved {
-                case .signOut(session: nil): break
-                case .signOut(let session?): return session == glance.stored?.session
-                // Somebody has signed in here meanwhile, and may be the user who is stored.
-                case .signIn, .renewal, .expiry, nil: return false
-                }
-                state.noteEnd(of: glance.stored?.session)
-                noteRevocation(of: glance.stored?.session, in: &state)
-                // A store that is behind tells only with the lock held who is stored.
-                guard store.showsLatest else { return true }
-                if let session = glance.stored?.session {
-                    state.unsaved = .signOut(session: session)
-                } else if glance.version == nil, areEnded {
-                    (state.unsaved, state.version) = (nil, nil)
-                } else {
-                    // What is left of a session that has ended is removed, and of nobody who signs in meanwhile.
-                    state.unsaved = .signOut(session: UUID.random())
-                }
-                return true
-            }
+            let isMeant = narrowSignOut(to: glance, areEnded: areEnded)
             guard isMeant, let session = glance.stored?.session else { return nil }
             return try await store.end(session)
         } catch {

@@ -27,7 +27,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// lock is kept, so that no process spends that credential.
         case renewal(Record)
         /// The end of this session; nil means whichever session is stored, while the store has not been read yet, or may
-        /// be behind.
+        /// be behind. ``nobody`` means that no session was stored, but perhaps what one has left.
         case signOut(session: UUID?)
         /// The end of a session by the server, with the record that it has refused to renew.
         case expiry(Record)

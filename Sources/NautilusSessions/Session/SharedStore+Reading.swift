@@ -78,6 +78,19 @@ extension SharedStore {
         }
     }
 
+    /// The stored record now, whether or not it can be decoded here, from a store that can answer at once.
+    ///
+    /// - Returns: Nil when the store cannot answer at once, or cannot be read.
+    func promptGlance() -> Glance? {
+        guard let store = store as? any PromptStore else { return nil }
+        do {
+            let version = try store.promptVersion(of: key)
+            return Glance(try store.promptLoad(key), version)
+        } catch {
+            return nil
+        }
+    }
+
     func version() async throws(SessionError) -> CredentialVersion? {
         // Called before every attempt, so it should not cost a task.
         if let store = store as? any PromptStore {

@@ -35,7 +35,7 @@ import Nautilus
 public protocol CredentialStore: Sendable {
     /// Whether every read shows what was stored last, by whichever process, so that a look without the lock tells who
     /// is signed in. Default: false, as for a database with replicas. Then a sign-in finds out with the lock held whom it
-    /// replaces, so that of two at once the one that is saved last counts, and not the first; and so does a sign-out in a
+    /// replaces, so that of two at once the one that is saved last may count, and not the first; and so does a sign-out in a
     /// process that knows of nobody: it ends whoever is stored when it has the lock.
     var showsLatest: Bool { get }
 

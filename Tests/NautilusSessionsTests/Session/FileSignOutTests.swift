@@ -92,15 +92,26 @@ struct FileSignOutTests {
         #expect(await isSignedOut(nextLaunch()))
     }
 
-    @Test("counts for the next launch when it returns, before anything is waited for")
-    func atOnce() async throws {
+    /// What a process that signs out knows.
+    enum Knowledge: CaseIterable { case user, nothing, nextUser }
+
+    @Test("counts for the next launch when it returns, before anything is waited for", arguments: Knowledge.allCases)
+    func atOnce(knowledge: Knowledge) async throws {
         let session = process()
         try await session.signIn("anna")
         let id = try #require(session.id)
-        let signOut = session.signOutNow()
+        let leaving = knowledge == .user ? session : nextLaunch()
+        var signIn: Task<Void, Never>?
+        if knowledge == .nextUser {
+            let isSignedIn = leaving.signedInStates
+            signIn = Task { try? await leaving.signIn("bert") }
+            for await state in isSignedIn where state { break }
+        }
+        let signOut = leaving.signOutNow()
         let noted = try String(contentsOf: folder.file(".ended"), encoding: .utf8)
         #expect(noted.contains(id.uuidString))
-        try await signOut.finish()
+        _ = try? await signOut.finish()
+        await signIn?.value
         #expect(await isSignedOut(nextLaunch()))
     }
 

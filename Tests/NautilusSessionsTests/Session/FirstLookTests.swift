@@ -46,6 +46,20 @@ struct FirstLookTests {
         }
     }
 
+    @Test("signs out nobody who comes after it had the lock, though the removal failed")
+    func removalFails() async throws {
+        try await TokenWorld.run { world in
+            let store = CopiedStore(world.store, behind: nil)
+            store.failsToDelete.withLock { $0 = true }
+            let session = world.process(store: store)
+            await #expect(throws: SessionError.self) { try await session.signOut() }
+            let other = try await world.signedIn("carl")
+            store.failsToDelete.withLock { $0 = false }
+            try await world.sleep(.seconds(120))
+            #expect(await world.call(other).token == "carl-1")
+        }
+    }
+
     @Test("does so also if it could not have the lock at first", arguments: Shown.allCases, [true, false])
     func lockedElsewhere(shown: Shown, isSignOut: Bool) async throws {
         try await TokenWorld.run { world in
@@ -71,6 +85,7 @@ private final class CopiedStore: StoreInFront {
     let base: MemoryStore
     let showsLatest = false
     let isLockable = Locked(true)
+    let failsToDelete = Locked(false)
     private let behind: StoredCredential?
     private let isBehind = Locked(true)
 
@@ -83,6 +98,11 @@ private final class CopiedStore: StoreInFront {
     func version(of key: CredentialKey) async throws -> CredentialVersion? {
         guard isBehind.withLock({ $0 }) else { return base.version(of: key) }
         return behind.map { CredentialVersion("behind \($0.session)") }
+    }
+
+    func delete(_ key: CredentialKey) async throws {
+        guard !failsToDelete.withLock({ $0 }) else { throw CredentialStoreError.notPermitted(place: "record") }
+        base.delete(key)
     }
 
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {

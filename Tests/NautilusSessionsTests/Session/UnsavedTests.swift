@@ -115,8 +115,9 @@ struct UnsavedTests {
     func revocation() async throws {
         try await TokenWorld.run { world in
             let store = PartlyBrokenStore(base: world.store)
+            _ = try await world.signedIn("anna")
             let session = world.process(store: store)
-            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await session.restore()
             store.fail([.end, .lock])
             world.server.failRevocation(with: .fail(.networkConnectionLost))
             world.server.failRevocation(with: .fail(.networkConnectionLost))
