@@ -18,8 +18,8 @@ extension Session {
     /// - Throws: ``SessionError`` when the credential could not be saved. The user is signed in to this process all the
     ///   same, and saving is tried again, so the sign-in need not be repeated. If the store could not be read either,
     ///   the sign-in replaces whoever is stored once it can be. When two processes sign in at once, the sign-in that is
-    ///   saved first counts, and the other throws ``SessionError/Kind/superseded``; a sign-in that knows of the session
-    ///   it replaces always counts.
+    ///   saved first counts, and the other throws ``SessionError/Kind/superseded``; one that has found the other stored
+    ///   when it looked replaces it.
     public func signIn(
         _ credential: Credential,
         revokingReplaced revokesReplaced: Bool = false

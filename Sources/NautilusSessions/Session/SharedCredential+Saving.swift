@@ -111,8 +111,11 @@ extension SharedCredential {
             let stored = try await store.glance().stored
             isReplaced = stored.map { $0.session != session && isOverruled($0.session) } ?? false
         } catch {
-            // What cannot be read is replaced as well, unless it is known who is.
-            let isUnknown = state.withLock { !$0.isNumbered }
+            // What cannot be read is replaced as well, unless it is known who is; but once, since others may sign in later.
+            let isUnknown = state.withLock { state in
+                defer { state.hasReplacedUnread = session }
+                return !state.isNumbered && state.hasReplacedUnread != session
+            }
             isReplaced = if case .store = error.kind, isUnknown { !error.isLeftAlone } else { false }
         }
         if isReplaced { try? await store.delete(under: lock) }
@@ -155,6 +158,13 @@ extension SharedCredential {
         } catch {
             if error.isLeftAlone { noteStored(.signOut(session: session), isKnown: false) }
             throw error
+        }
+        // The sign-out was narrowed meanwhile to whom it had found, or somebody has signed in here.
+        guard state.withLock({ $0.unsaved == .signOut(session: session) }) else {
+            if session == nil, case .signOut(let found?) = state.withLock({ $0.unsaved }) {
+                try await remove(found, under: lock)
+            }
+            return
         }
         if session == nil, case .found(let stored) = target { noteEnd(of: stored) }
         // Should the removal fail, it is tried again for what was found now.

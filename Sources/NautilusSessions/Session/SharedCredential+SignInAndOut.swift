@@ -73,9 +73,13 @@ extension SharedCredential {
         // older than the one here.
         let over = isReplacedStored ? try? stored?.credential(as: Credential.self) : nil
         if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
+        // Whoever has overtaken it writes what is to be written, and knows whom it means.
+        guard isCurrent(session) else { throw SessionError(.superseded) }
         try await write()
-        guard state.withLock({ $0.record?.session == session }) else { throw SessionError(.superseded) }
+        guard isCurrent(session) else { throw SessionError(.superseded) }
     }
+
+    private func isCurrent(_ session: UUID) -> Bool { state.withLock { $0.record?.session == session } }
 
     /// Has the server forget a credential that is not taken.
     private func forget(_ credential: Credential, revokingReplaced revokesReplaced: Bool) {
@@ -92,15 +96,13 @@ extension SharedCredential {
     ///   - replaced: The session that went on here before; nil when none was known.
     /// - Returns: The record that was stored; nil when there was none, or it cannot be read.
     private func endReplaced(by session: UUID, known replaced: UUID?) async -> StoredCredential? {
-        // First of all, since what is stored from now on has come later.
+        // Both at once: what is stored from now on has come later, and a look that hangs keeps nobody signed in elsewhere.
+        async let ending = endIfKnown(replaced)
         let glance = try? await store.glance()
         if let glance, store.showsLatest { number(session, after: glance.stored) }
-        var ended: StoredCredential?
-        if let replaced {
-            ended = try? await store.end(replaced)
-            // A session that was just ended in the store was not shown by a copy that is behind.
-            if let ended { number(session, after: ended) }
-        }
+        let ended = await ending
+        // A session that was just ended in the store was not shown by a copy that is behind.
+        if let ended { number(session, after: ended) }
         guard let stored = glance?.stored, stored.session != session else { return ended }
         let isMeant = state.withLock { state in
             // Once the sign-in is stored, or a later one has begun here, the store may have a later session.
@@ -113,6 +115,11 @@ extension SharedCredential {
         guard isMeant else { return ended }
         if stored.session != replaced { _ = try? await store.end(stored.session) }
         return stored
+    }
+
+    private func endIfKnown(_ session: UUID?) async -> StoredCredential? {
+        guard let session else { return nil }
+        return (try? await store.end(session)) ?? nil
     }
 
     /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
@@ -137,6 +144,8 @@ extension SharedCredential {
         fileprivate let record: Record?
         /// Whether its credential is newer than the stored one.
         fileprivate let isNewer: Bool
+        /// The record that was stored when the sign-out began; nil when there was none, or it is not known.
+        fileprivate var stored: StoredCredential?
     }
 
     /// Ends the session that goes on now, in this process, and for the next launch where the store can note that at
@@ -168,13 +177,26 @@ extension SharedCredential {
         } following: { coordinator, _ in
             coordinator.signOut()
         }
-        // The app may be closed before the rest gets its turn.
-        let (isForAnyone, overruled) = state.withLock { ($0.unsaved == .signOut(session: nil), $0.overruled) }
-        for session in overruled.union(ending.record.map { [$0.session] } ?? []) { store.promptEnd(session) }
-        if isForAnyone, let glance = store.promptGlance() {
-            narrowSignOut(to: glance, areEnded: overruled.isEmpty)
-            if let session = glance.stored?.session { store.promptEnd(session) }
+        return noteAtOnce(ending)
+    }
+
+    /// Notes the end in a store that needs not wait for that, since the app may be closed before the rest gets its turn.
+    ///
+    /// - Returns: The ending, with the stored record: once the end is noted, other processes may remove it.
+    private func noteAtOnce(_ ending: Ending) -> Ending {
+        let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
+        guard case .signOut(let session) = unsaved else { return ending }
+        var ending = ending
+        let glance = store.promptGlance()
+        if let stored = glance?.stored, stored.session == session { ending.stored = stored }
+        if session == nil, let glance, narrowSignOut(to: glance, areEnded: overruled.isEmpty),
+            let found = glance.stored
+        {
+            ending.stored = found
+            store.promptEnd(found.session)
         }
+        let ended = overruled.union([session, ending.record?.session].compactMap(\.self)).subtracting([Self.nobody])
+        for session in ended { store.promptEnd(session) }
         return ending
     }
 
@@ -182,7 +204,6 @@ extension SharedCredential {
     ///
     /// - Parameter areEnded: Whether the sessions that this process has overruled have been ended in the store.
     /// - Returns: Whether the sign-out is meant for what the store shows.
-    @discardableResult
     private func narrowSignOut(to glance: SharedStore<Credential>.Glance, areEnded: Bool) -> Bool {
         let found = glance.stored?.session
         return state.withLock { state in
@@ -216,7 +237,8 @@ extension SharedCredential {
     func endForOthers(_ ending: Ending) async -> Credential? {
         // The server is told whatever the store does. Even a session that does not wait for locks gives the store time
         // here.
-        let stored = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
+        let ended = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
+        let stored = ended ?? ending.stored
         // If another session is stored, an unsaved sign-in had already replaced it. And a renewed credential that is
         // not saved yet is newer than the stored one.
         if let record = ending.record, ending.isNewer || stored?.session != record.session { return record.credential }
@@ -229,7 +251,13 @@ extension SharedCredential {
     @discardableResult
     func endForAll() async -> StoredCredential? {
         let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
-        if case .signIn = unsaved { for session in overruled { _ = try? await store.end(session) } }
+        if case .signIn(let record) = unsaved {
+            // The store may be read again before its lock can be had.
+            if store.showsLatest, let glance = try? await store.glance() {
+                number(record.session, after: glance.stored)
+            }
+            for session in state.withLock({ $0.overruled }) { _ = try? await store.end(session) }
+        }
         guard case .signOut(let known) = unsaved else { return nil }
         // If that fails, the removal of the record tells the others, though a save that is under way would still bring
         // it back.
@@ -237,16 +265,18 @@ extension SharedCredential {
         for session in overruled {
             do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
         }
+        var found: StoredCredential?
         do throws(SessionError) {
             if let known { return known == Self.nobody ? nil : try await store.end(known) }
             // A process that has just started has to find out which session it ends.
             let glance = try await store.glance()
             let isMeant = narrowSignOut(to: glance, areEnded: areEnded)
-            guard isMeant, let session = glance.stored?.session else { return nil }
-            return try await store.end(session)
+            guard isMeant, let stored = glance.stored else { return nil }
+            found = stored
+            return try await store.end(stored.session) ?? stored
         } catch {
             // If the end cannot be noted, the removal of the record tells the others.
-            return nil
+            return found
         }
     }
 

@@ -79,6 +79,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read for
         /// that, with the lock held if it may be behind.
         var isNumbered = false
+        /// The last session that could not be saved, and for which a record that cannot be read was removed; nil for none.
+        var hasReplacedUnread: UUID?
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []

@@ -22,7 +22,8 @@ import Nautilus
 ///
 /// A call belongs to the session that is stored when it begins. A store on disk or in memory of this library is asked
 /// right then; any other one a moment later, and what it shows within 250 ms counts as what was stored when the call
-/// began. Later than that, the call belongs to the user whom this process knew.
+/// began. Later than that, the call belongs to the user whom this process knew; a process that knows nothing yet goes by
+/// its first look, however long that takes.
 ///
 /// A load may be stale for a moment, as from a database with replicas. It takes nothing back from a process that knows
 /// better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process

@@ -139,6 +139,58 @@ struct LateSignInTests {
         }
     }
 
+    /// A store whose loads bring what was stored when they began, twenty seconds later, while it is told so.
+    private struct SlowLooks: StoreInFront {
+        let base: MemoryStore
+        let clock: ManualClock
+        let isSlow = Locked(true)
+
+        func load(_ key: CredentialKey) async throws -> StoredCredential? {
+            let stored = base.load(key)
+            if isSlow.withLock({ $0 }) {
+                await BackgroundTask.start { [clock] in try? await clock.sleep(for: .seconds(20)) }.value
+            }
+            return stored
+        }
+    }
+
+    @Test("is overtaken by a sign-out that is not meant for who signs in elsewhere, however slow the looks are")
+    func overtakenBySignOut() async throws {
+        try await TokenWorld.run { world in
+            let there = try await world.signedIn("anna")
+            let session = world.process(store: SlowLooks(base: world.store, clock: world.clock))
+            let bert = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await session.signIn(bert) }
+            try await world.sleep(.seconds(1))
+            let signOut = session.signOutNow()
+            try await world.sleep(.seconds(1))
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            await signIn.value
+            try? await signOut.finish()
+            try await world.sleep(.seconds(120))
+            #expect(!world.server.revoked.contains("carl-1"))
+            #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
+    @Test("ends the session before for the other processes at once, however slow its look is")
+    func slowLook() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = SlowLooks(base: world.store, clock: world.clock)
+            store.isSlow.withLock { $0 = false }
+            let session = world.process(store: store)
+            try await session.restore()
+            store.isSlow.withLock { $0 = true }
+            let bert = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await session.signIn(bert) }
+            try await world.sleep(.seconds(1))
+            #expect(world.store.load(world.key) == nil)
+            await signIn.value
+            #expect(world.store.load(world.key) != nil)
+        }
+    }
+
     /// A store whose first load takes twenty seconds.
     private struct SlowFirstLook: StoreInFront {
         let isFirst = Locked(true)

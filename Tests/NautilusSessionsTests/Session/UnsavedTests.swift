@@ -129,6 +129,18 @@ struct UnsavedTests {
         }
     }
 
+    @Test("the credential of a sign-out is revoked, though the store did not take the note of it at first")
+    func unnoted() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            store.fail([.end])
+            try? await world.process(store: store).signOut()
+            try await world.sleep(.seconds(1))
+            #expect(world.server.revoked == ["anna-1"])
+        }
+    }
+
     @Test("a second sign-out does not take the first one back, which is meant for whoever is stored")
     func signedOutTwice() async throws {
         try await TokenWorld.run { world in
@@ -156,6 +168,31 @@ struct UnsavedTests {
                 try await session.signIn(world.server.signIn("bert", at: world.date))
             }
             #expect(await world.call(world.nextLaunch()).token == nil)
+        }
+    }
+
+    @Test(
+        "but who signs in after that elsewhere stays, also if the store can be read, or something removed, before it can be saved to",
+        arguments: [[StoreOperation.lock], [.load, .version, .save]]
+    )
+    func later(failing: [StoreOperation]) async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            store.fail([.load, .version, .lock, .save])
+            let here = world.process(store: store)
+            if failing != [.lock] { store.fail(failing) }
+            try? await here.signIn(world.server.signIn("bert", at: world.date))
+            store.fail(failing)
+            try await world.sleep(.seconds(60))
+            let there = world.nextLaunch()
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(there).token == "carl-1")
+            guard failing == [.lock] else { return }
+            store.fail([])
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(here).token == "carl-1")
         }
     }
 
