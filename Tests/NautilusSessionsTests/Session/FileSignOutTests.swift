@@ -100,6 +100,8 @@ struct FileSignOutTests {
         let session = process()
         try await session.signIn("anna")
         let id = try #require(session.id)
+        // The rest of the sign-out would remove the note along with the record.
+        let lock = try #require(try await FileStore(folder: folder.store).lock(key))
         let leaving = knowledge == .user ? session : nextLaunch()
         var signIn: Task<Void, Never>?
         if knowledge == .nextUser {
@@ -113,6 +115,7 @@ struct FileSignOutTests {
         _ = try? await signOut.finish()
         await signIn?.value
         #expect(await isSignedOut(nextLaunch()))
+        lock.unlock()
     }
 
     @Test("works where others may enter the folder, and where there is no room for a record", arguments: [true, false])
