@@ -29,6 +29,12 @@ extension SharedCredential {
                     if follow(SharedStore.Snapshot(version: known.version), from: known, since: epoch) { return }
                     continue
                 }
+                // Where nothing is stored, nobody is signed in, whatever keeps a record from being read, such as a folder
+                // that has become open to others.
+                if known.record != nil, await store.isEmpty() {
+                    if follow(SharedStore.Snapshot(), from: known, since: epoch) { return }
+                    continue
+                }
                 guard known.isKnown else { throw error }
                 // The caller has left, which says nothing about the store.
                 if error.kind == .cancelled { return }

@@ -99,6 +99,11 @@ extension SharedStore {
         return try await read { [store, key] in try await store.version(of: key) }
     }
 
+    /// Whether the store says that nothing is stored.
+    func isEmpty() async -> Bool {
+        do throws(SessionError) { return try await version() == nil } catch { return false }
+    }
+
     /// Loads and decodes the stored record; ends at once when the task is cancelled.
     ///
     /// - Parameter session: As for ``Glance/look(endingOf:)``.

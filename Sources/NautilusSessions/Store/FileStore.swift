@@ -49,8 +49,6 @@ public final class FileStore: CredentialStore {
     /// The same, on the caller's thread.
     func promptLoad(_ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential? {
         let file = folder.file(of: key)
-        // Where nothing is, nothing need be private: a sign-out is heard of in a folder that is open to others, too.
-        guard try folder.exists(requiringPrivacy: false), try file.status() != nil else { return nil }
         guard try folder.exists() else { return nil }
         while let content = try file.read() {
             let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
