@@ -54,11 +54,9 @@ struct PromptSignOutTests {
         let session = EndedSessions.$ofProcess.withValue(EndedSessions()) {
             Session(key: key, rules: rules, store: store)
         }
-        let anna = base.load(key)?.session
         store.beforeLoad {
-            let signIn = BackgroundTask.start { try? await session.signIn("bert") }
-            while base.load(key).map({ $0.session == anna }) ?? true { Thread.sleep(forTimeInterval: 0.001) }
-            _ = signIn
+            BackgroundTask.start { try? await session.signIn("bert") }
+            store.saved.wait()
         }
         try? await session.signOutNow().finish()
         #expect(try base.load(key)?.credential(as: String.self) == "bert")
@@ -72,6 +70,8 @@ private final class HeardAtOnce: PromptStore, StoreInFront {
     let removesWhatEnds = Locked(false)
     let isBroken = Locked(false)
     let ended = Locked<[UUID]>([])
+    /// Signalled by each save, once the record is there.
+    let saved = DispatchSemaphore(value: 0)
     private let work = Locked<(@Sendable () -> Void)?>(nil)
 
     init(_ base: MemoryStore) { self.base = base }
@@ -81,6 +81,11 @@ private final class HeardAtOnce: PromptStore, StoreInFront {
 
     func pass(_ operation: StoreOperation) async throws {
         if operation == .end { try check() }
+    }
+
+    func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
+        base.save(stored, for: key)
+        saved.signal()
     }
 
     func promptVersion(of key: CredentialKey) -> CredentialVersion? { base.version(of: key) }
