@@ -148,8 +148,8 @@ extension SharedCredential {
         let replacesUnknown = state.withLock { state in
             guard state.record?.session == tried.session else { return false }
             let isUnsaved = if case .signIn = state.unsaved { true } else { false }
-            let replacesUnknown = isUnsaved && !state.isNumbered
-            (state.record, state.unsaved) = (nil, replacesUnknown ? .signOut(session: nil) : .expiry(tried))
+            let replacesUnknown = isUnsaved && !state.isNumbered && state.replacesUnknown
+            (state.record, state.unsaved) = (nil, replacesUnknown ? .signOut(.stored) : .expiry(tried))
             state.failure = failure
             // Another process may have renewed the session since.
             state.over[tried.session] = tried.renewals
@@ -157,7 +157,7 @@ extension SharedCredential {
         }
         tellEnds()
         do throws(SessionError) {
-            if replacesUnknown { try await remove(nil, under: lock) } else { try await expire(tried, under: lock) }
+            if replacesUnknown { try await remove(.stored, under: lock) } else { try await expire(tried, under: lock) }
         } catch {
             storeFailed(error)
             tryAgain()

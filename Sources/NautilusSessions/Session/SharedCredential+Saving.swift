@@ -14,7 +14,7 @@ extension SharedCredential {
             case nil: break
             case .renewal: try await saveRenewal(under: lock)
             case .signIn(let record): try await saveSignIn(record.session, under: lock)
-            case .signOut(let session): try await remove(session, under: lock)
+            case .signOut(let target): try await remove(target, under: lock)
             case .expiry(let record): try await expire(record, under: lock)
             }
         } catch {
@@ -70,13 +70,19 @@ extension SharedCredential {
     /// Saves a sign-in with the lock held, unless another process has signed in since; that sign-in is followed
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
-        let glance = try await glanceBeforeSaving()
-        if let glance { number(session, after: glance.stored) }
+        let other: (session: UUID, glance: SharedStore<Credential>.Glance?)?
+        do throws(SessionError) {
+            let glance = try await store.glance()
+            number(session, after: glance.stored)
+            other = glance.stored.map { ($0.session, glance) }
+        } catch {
+            other = try sealedFirst(error)
+        }
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
         // A record that cannot be read or decoded here is replaced. One that the sign-in did not find was saved first.
-        guard let glance, let other = glance.stored?.session, other != session, !isOverruled(other) else {
+        guard let other, other.session != session, !isOverruled(other.session) else {
             do throws(SessionError) {
                 return try await save(record, under: lock)
             } catch {
@@ -85,21 +91,20 @@ extension SharedCredential {
             }
         }
         // Even if it cannot be decoded here.
-        _ = follow(try glance.look(endingOf: session), from: known, since: epoch)
+        let look = try other.glance?.look(endingOf: session) ?? SharedStore.Snapshot(isOfAnother: true)
+        _ = follow(look, from: known, since: epoch)
     }
 
-    /// What a sign-in is about to replace; nil for a record that cannot be read here.
+    /// The session in the record that a sign-in finds and that cannot be read here; nil when the record is replaced.
     ///
     /// - Throws: The error of a look that may succeed later, if it is known already whom the sign-in replaces: by now
     ///   somebody else may be stored.
-    private func glanceBeforeSaving() async throws(SessionError) -> SharedStore<Credential>.Glance? {
-        do throws(SessionError) {
-            return try await store.glance()
-        } catch {
-            guard state.withLock({ $0.isNumbered }), !error.isDamage, !error.isLeftAlone else { return nil }
-            if case .store(.sealedOtherwise) = error.kind { return nil }
-            throw error
-        }
+    private func sealedFirst(
+        _ error: SessionError
+    ) throws(SessionError) -> (session: UUID, glance: SharedStore<Credential>.Glance?)? {
+        guard state.withLock({ $0.isNumbered }), !error.isDamage, !error.isLeftAlone else { return nil }
+        guard case .store(.sealedOtherwise(_, let session)) = error.kind else { throw error }
+        return session.map { ($0, nil) }
     }
 
     /// Removes, with the lock held, the session that a sign-in has replaced, if the sign-in cannot be saved: else the next
@@ -146,34 +151,34 @@ extension SharedCredential {
         noteStored(.expiry(tried), isKnown: false)
     }
 
-    /// Removes a session from the store with the lock held, unless something else has taken its place.
+    /// Removes from the store, with the lock held, what a sign-out means, unless something else has taken its place.
     ///
-    /// - Parameter session: The session; nil for whichever is stored.
     /// - Throws: ``SessionError``. If the record is to be left alone, nothing is left to do, since such a record never
     ///   changes by itself.
-    func remove(_ session: UUID?, under lock: any CredentialLock) async throws(SessionError) {
-        let target: RemovalTarget
+    func remove(_ target: SignOutTarget, under lock: any CredentialLock) async throws(SessionError) {
+        let found: Found
         do throws(SessionError) {
-            target = try await removalTarget(session)
+            found = try await find(target)
         } catch {
-            if error.isLeftAlone { noteStored(.signOut(session: session), isKnown: false) }
+            if error.isLeftAlone { noteStored(.signOut(target), isKnown: false) }
             throw error
         }
         // The sign-out was narrowed meanwhile to whom it had found, or somebody has signed in here.
-        guard state.withLock({ $0.unsaved == .signOut(session: session) }) else {
-            if session == nil, case .signOut(let found?) = state.withLock({ $0.unsaved }) {
-                try await remove(found, under: lock)
+        guard state.withLock({ $0.unsaved == .signOut(target) }) else {
+            if target == .stored, case .signOut(let narrowed) = state.withLock({ $0.unsaved }) {
+                try await remove(narrowed, under: lock)
             }
             return
         }
-        if session == nil, case .found(let stored) = target { noteEnd(of: stored) }
-        // Should the removal fail, it is tried again for what was found now.
-        let meant = session ?? target.session
-        state.withLock { state in
-            if state.unsaved == .signOut(session: session) { state.unsaved = .signOut(session: meant) }
+        var meant = target
+        if target == .stored {
+            meant = found.target
+            if case .session(let session, let stored) = found { noteEnd(of: session, stored: stored) }
+            // Should the removal fail, it is tried again for what was found now.
+            state.withLock { if $0.unsaved == .signOut(target) { $0.unsaved = .signOut(meant) } }
         }
-        if target != .another { try await store.delete(under: lock) }
-        noteStored(.signOut(session: meant), isKnown: target != .another)
+        if found != .another { try await store.delete(under: lock) }
+        noteStored(.signOut(meant), isKnown: found != .another)
     }
 
     /// Removes the record of an ended session whose process did not get to the removal, if the lock is free. Otherwise,
@@ -204,53 +209,65 @@ extension SharedCredential {
     }
 
     /// What a sign-out finds in the store, with the lock held.
-    private enum RemovalTarget: Equatable {
+    private enum Found: Equatable {
         /// No record, or one of an ended session.
         case nothing
-        /// A record that cannot be read.
+        /// A record that nobody can read.
+        case damaged
+        /// A record that cannot be read now.
         case unreadable
-        /// The record of the session that is meant.
-        case found(StoredCredential)
+        /// The record of a session that is meant; nil when only the session of it can be read.
+        case session(UUID, StoredCredential?)
         /// The record of a session that is not meant.
         case another
 
-        /// The session that was found; nil when that is not known.
-        var session: UUID? {
+        /// What a sign-out of whoever is stored means once this was found.
+        var target: SignOutTarget {
             switch self {
-            case .nothing: SharedCredential.nobody
-            case .found(let stored): stored.session
-            case .unreadable, .another: nil
+            case .nothing: .nobody
+            case .session(let session, _): .session(session)
+            case .damaged: .damaged
+            // It may be readable by the next try.
+            case .unreadable, .another: .stored
             }
         }
     }
 
-    /// - Parameter session: The session that is meant; nil for whichever is stored.
-    private func removalTarget(_ session: UUID?) async throws(SessionError) -> RemovalTarget {
+    private func find(_ target: SignOutTarget) async throws(SessionError) -> Found {
         do throws(SessionError) {
             // A store that shows nothing may still hold the record of an ended session.
             guard let stored = try await store.glance().stored else { return .nothing }
-            let isMeant = session == nil || stored.session == session || isOverruled(stored.session)
-            return isMeant ? .found(stored) : .another
+            return isMeant(stored.session, by: target) ? .session(stored.session, stored) : .another
         } catch {
             switch error.kind {
             // A damaged record does not show a session any more.
-            case .store(.damaged): return .unreadable
+            case .store(.damaged): return .damaged
+            case .store(.sealedOtherwise(_, let session?)):
+                return isMeant(session, by: target) ? .session(session, nil) : .another
             // If the session to remove is not known, any session is meant, even one that cannot be read.
-            case .store where session == nil && !error.isLeftAlone: return .unreadable
+            case .store where target == .stored && !error.isLeftAlone: return .unreadable
             // Another process has replaced this session.
             case .store(.sealedOtherwise): return .another
+            // Of a folder that is open to others nothing is read, but the end of a session says whether it is there.
+            case .store(.notPrivate):
+                guard let session = target.session, let stored = try? await store.end(session) else { throw error }
+                return .session(session, stored)
             default: throw error
             }
         }
     }
 
+    private func isMeant(_ session: UUID, by target: SignOutTarget) -> Bool {
+        target == .stored || target == .session(session) || isOverruled(session)
+    }
+
     /// Ends a session of which this process hears only when it removes its record.
-    private func noteEnd(of stored: StoredCredential) {
+    private func noteEnd(of session: UUID, stored: StoredCredential?) {
         let isNews = state.withLock { state in
-            defer { state.noteEnd(of: stored.session) }
-            return !state.isOver(stored.session)
+            defer { state.noteEnd(of: session) }
+            return !state.isOver(session)
         }
-        if isNews, let credential = try? stored.credential(as: Credential.self) { revokeInBackground(credential) }
+        if isNews, let credential = try? stored?.credential(as: Credential.self) { revokeInBackground(credential) }
     }
 
     private func isOverruled(_ session: UUID) -> Bool { state.withLock { $0.overruled.contains(session) } }

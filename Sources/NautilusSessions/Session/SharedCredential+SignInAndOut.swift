@@ -44,9 +44,15 @@ extension SharedCredential {
             if let replaced { state.overruled.insert(replaced.session) }
             state.noteEnd(of: replaced?.session)
             switch state.unsaved {
-            case .signOut(let session?): state.overruled.insert(session)
-            case .expiry(let record): state.overruled.insert(record.session)
-            case .signIn, .renewal, .signOut(nil), nil: break
+            case nil: state.replacesUnknown = !state.isKnown
+            case .signIn: break
+            case .renewal: state.replacesUnknown = false
+            case .expiry(let record):
+                state.overruled.insert(record.session)
+                state.replacesUnknown = false
+            case .signOut(let target):
+                if let session = target.session { state.overruled.insert(session) }
+                state.replacesUnknown = target == .stored || target == .damaged
             }
             // After the sessions that are, or were, stored: sign-ins that no other process can know of do not count.
             state.begunHere = session
@@ -156,23 +162,23 @@ extension SharedCredential {
             let record = state.record
             let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
-            var ended = record?.session
-            // The user signed out before, here, elsewhere or by the server. By now the next user may be stored, who is
-            // not meant.
-            if ended == nil, let last = state.lastSession { ended = last }
-            // A sign-in that has not looked at the store yet replaces whatever is there.
+            // Without a record, the user signed out before, here, elsewhere or by the server. By now the next user may be
+            // stored, who is not meant.
+            let ended = record?.session ?? state.lastSession
             state.noteEnd(of: ended)
-            if let session = ended, case .signIn = state.unsaved, !state.isNumbered {
-                state.overruled.insert(session)
-                ended = nil
+            // While it is not known yet who is stored, the sign-out is meant for that session, whichever it is.
+            var target = ended.map(SignOutTarget.session) ?? .stored
+            // A sign-in that has not looked at the store yet replaces whatever is there.
+            if let ended, case .signIn = state.unsaved, !state.isNumbered, state.replacesUnknown {
+                state.overruled.insert(ended)
+                target = .stored
             }
-            // While it is not known yet who is stored, the sign-out is meant for that session, whichever it is. If
-            // nobody was signed in, it is meant for nobody.
-            let isForNobody = ended == nil && state.record == nil && state.unsaved == nil && state.isKnown
+            // If nobody was signed in, it is meant for nobody.
+            let isForNobody = ended == nil && state.unsaved == nil && state.isKnown
             // Nobody has signed in here since the last sign-out, which may be meant for whoever is stored.
             let isRepeated = if case .signOut = state.unsaved { true } else { false }
             state.record = nil
-            if !isForNobody, !isRepeated { (state.unsaved, state.isKnown) = (.signOut(session: ended), true) }
+            if !isForNobody, !isRepeated { (state.unsaved, state.isKnown) = (.signOut(target), true) }
             return Ending(record: record, isNewer: isNewer)
         } following: { coordinator, _ in
             coordinator.signOut()
@@ -185,17 +191,17 @@ extension SharedCredential {
     /// - Returns: The ending, with the stored record: once the end is noted, other processes may remove it.
     private func noteAtOnce(_ ending: Ending) -> Ending {
         let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
-        guard case .signOut(let session) = unsaved else { return ending }
+        guard case .signOut(let target) = unsaved else { return ending }
         var ending = ending
-        let glance = store.promptGlance()
-        if let stored = glance?.stored, stored.session == session { ending.stored = stored }
-        if session == nil, let glance, narrowSignOut(to: glance, areEnded: overruled.isEmpty),
+        let glance = store.promptGlanceToEnd()
+        if let stored = glance?.stored, stored.session == target.session { ending.stored = stored }
+        if target == .stored, let glance, narrowSignOut(to: glance, areEnded: overruled.isEmpty),
             let found = glance.stored
         {
             ending.stored = found
             store.promptEnd(found.session)
         }
-        let ended = overruled.union([session, ending.record?.session].compactMap(\.self)).subtracting([Self.nobody])
+        let ended = overruled.union([target.session, ending.record?.session].compactMap(\.self))
         for session in ended { store.promptEnd(session) }
         return ending
     }
@@ -208,8 +214,8 @@ extension SharedCredential {
         let found = glance.stored?.session
         return state.withLock { state in
             switch state.unsaved {
-            case .signOut(session: nil): break
-            case .signOut(let session?): return session == found
+            case .signOut(.stored): break
+            case .signOut(let target): return target.session == found
             // Somebody has signed in here meanwhile, and may be the user who is stored.
             case .signIn, .renewal, .expiry, nil: return false
             }
@@ -220,15 +226,11 @@ extension SharedCredential {
             if found == nil, glance.version == nil, areEnded {
                 (state.unsaved, state.version) = (nil, nil)
             } else {
-                state.unsaved = .signOut(session: found ?? Self.nobody)
+                state.unsaved = .signOut(found.map(SignOutTarget.session) ?? .nobody)
             }
             return true
         }
     }
-
-    /// Stands for the session of nobody: a sign-out of it removes what a session has left that is over, and leaves alone
-    /// who signs in meanwhile.
-    static var nobody: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
     /// Ends the session for the other processes, which needs no lock. All that is left to do is to remove its record
     /// with ``write()``.
@@ -258,7 +260,7 @@ extension SharedCredential {
             }
             for session in state.withLock({ $0.overruled }) { _ = try? await store.end(session) }
         }
-        guard case .signOut(let known) = unsaved else { return nil }
+        guard case .signOut(let target) = unsaved else { return nil }
         // If that fails, the removal of the record tells the others, though a save that is under way would still bring
         // it back.
         var areEnded = true
@@ -267,7 +269,10 @@ extension SharedCredential {
         }
         var found: StoredCredential?
         do throws(SessionError) {
-            if let known { return known == Self.nobody ? nil : try await store.end(known) }
+            guard target == .stored else {
+                guard let session = target.session else { return nil }
+                return try await store.end(session)
+            }
             // A process that has just started has to find out which session it ends.
             let glance = try await store.glance()
             let isMeant = narrowSignOut(to: glance, areEnded: areEnded)

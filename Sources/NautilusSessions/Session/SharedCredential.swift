@@ -26,11 +26,27 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The result of a renewal. The store may still have a credential from before it, which is out of date: the
         /// lock is kept, so that no process spends that credential.
         case renewal(Record)
-        /// The end of this session; nil means whichever session is stored, while the store has not been read yet, or may
-        /// be behind. ``nobody`` means that no session was stored, but perhaps what one has left.
-        case signOut(session: UUID?)
+        /// The end of a session by a sign-out.
+        case signOut(SignOutTarget)
         /// The end of a session by the server, with the record that it has refused to renew.
         case expiry(Record)
+    }
+
+    /// What a sign-out means.
+    enum SignOutTarget: Equatable, Sendable {
+        /// This session.
+        case session(UUID)
+        /// Whichever session is stored, while the store has not been read yet, or may be behind.
+        case stored
+        /// A damaged record, unless another one has taken its place since.
+        case damaged
+        /// No session: what a session has left that is over is removed, and who signs in meanwhile is left alone.
+        case nobody
+
+        /// The session that is meant; nil when there is none, or it is not known.
+        var session: UUID? {
+            if case .session(let session) = self { session } else { nil }
+        }
     }
 
     struct State {
@@ -76,6 +92,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         let endedHere = EndedSessions.ofProcess
         /// The largest number of a stored session that this process has heard of.
         var lastNumber = 0
+        /// Whether it was not known at the last sign-in whom it replaces.
+        var replacesUnknown = false
         /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read for
         /// that, with the lock held if it may be behind.
         var isNumbered = false

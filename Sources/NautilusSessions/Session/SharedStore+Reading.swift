@@ -78,14 +78,14 @@ extension SharedStore {
         }
     }
 
-    /// The stored record now, whether or not it can be decoded here, from a store that can answer at once.
+    /// The record to sign out from, whether or not it can be used here, from a store that can answer at once.
     ///
     /// - Returns: Nil when the store cannot answer at once, or cannot be read.
-    func promptGlance() -> Glance? {
+    func promptGlanceToEnd() -> Glance? {
         guard let store = store as? any PromptStore else { return nil }
         do {
             let version = try store.promptVersion(of: key)
-            return Glance(try store.promptLoad(key), version)
+            return Glance(try store.promptLoadToEnd(key), version)
         } catch {
             return nil
         }

@@ -43,13 +43,18 @@ public final class FileStore: CredentialStore {
     ///
     /// - Throws: ``CredentialStoreError``.
     public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
-        try await records.run { [self] () throws(CredentialStoreError) in try promptLoad(key) }
+        try await records.run { [self] () throws(CredentialStoreError) in
+            try promptLoad(key, requiringPrivacy: true)
+        }
     }
 
     /// The same, on the caller's thread.
-    func promptLoad(_ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential? {
+    func promptLoad(
+        _ key: CredentialKey,
+        requiringPrivacy requiresPrivacy: Bool
+    ) throws(CredentialStoreError) -> StoredCredential? {
         let file = folder.file(of: key)
-        guard try folder.exists() else { return nil }
+        guard try folder.exists(requiringPrivacy: requiresPrivacy) else { return nil }
         while let content = try file.read() {
             let stored = try CredentialFormat.decode(content.data, for: key, place: file.place)
             if try file.isEnded(stored.session) { return nil }

@@ -11,12 +11,18 @@ protocol PromptStore: CredentialStore {
     /// memory or the system's file cache.
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential?
 
+    /// The record to sign out from, without waiting: also one that may not be used, since others may enter its folder, or
+    /// cannot be decrypted; then its content is the encrypted one. Default: that of ``promptLoad(_:)``.
+    func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential?
+
     /// Notes that a session has ended, without waiting for a disk: the note outlives the process, though perhaps not a
     /// power failure. Default: does nothing, for a store that does not outlive the process either.
     func promptEnd(_ session: UUID, for key: CredentialKey) throws
 }
 
 extension PromptStore {
+    func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential? { try promptLoad(key) }
+
     func promptEnd(_ session: UUID, for key: CredentialKey) {}
 }
 
@@ -28,6 +34,12 @@ extension MemoryStore: PromptStore {
 
 extension FileStore: PromptStore {
     func promptVersion(of key: CredentialKey) throws -> CredentialVersion? { try version(of: key) }
+
+    func promptLoad(_ key: CredentialKey) throws -> StoredCredential? { try promptLoad(key, requiringPrivacy: true) }
+
+    func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential? {
+        try promptLoad(key, requiringPrivacy: false)
+    }
 }
 
 extension EncryptedStore: PromptStore where Base: PromptStore {
@@ -35,6 +47,10 @@ extension EncryptedStore: PromptStore where Base: PromptStore {
 
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential? {
         try base.promptLoad(key).map { try opened($0, key) }
+    }
+
+    func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential? {
+        try base.promptLoadToEnd(key).map { (try? opened($0, key)) ?? $0 }
     }
 
     func promptEnd(_ session: UUID, for key: CredentialKey) throws { try base.promptEnd(session, for: key) }

@@ -118,6 +118,20 @@ struct FileSignOutTests {
         lock.unlock()
     }
 
+    @Test("so it does where others may enter the folder")
+    func atOnceInOpenFolder() async throws {
+        let session = process()
+        try await session.signIn("anna")
+        let id = try #require(session.id)
+        let lock = try #require(try await FileStore(folder: folder.store).lock(key))
+        try folder.setMode(0o755)
+        let signOut = nextLaunch().signOutNow()
+        let noted = try String(contentsOf: folder.file(".ended"), encoding: .utf8)
+        #expect(noted.contains(id.uuidString))
+        _ = try? await signOut.finish()
+        lock.unlock()
+    }
+
     @Test("works where others may enter the folder, and where there is no room for a record", arguments: [true, false])
     func openFolder(isKnown: Bool) async throws {
         let session = process()
@@ -131,6 +145,7 @@ struct FileSignOutTests {
         // It has nothing to read there any more.
         if !isKnown { #expect(await isSignedOut(other)) }
         try folder.setMode(0o700)
+        #expect(try folder.names().allSatisfy { $0.hasSuffix(".lock") })
         #expect(await isSignedOut(nextLaunch()))
         #expect(await isSignedOut(session))
     }

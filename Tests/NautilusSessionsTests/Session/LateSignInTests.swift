@@ -139,18 +139,19 @@ struct LateSignInTests {
         }
     }
 
-    /// A store whose loads bring what was stored when they began, twenty seconds later, while it is told so.
+    /// A store whose loads take twenty seconds while it is told so, and bring what was stored when they began, or then.
     private struct SlowLooks: StoreInFront {
         let base: MemoryStore
         let clock: ManualClock
         let isSlow = Locked(true)
+        let showsEnd = Locked(false)
 
         func load(_ key: CredentialKey) async throws -> StoredCredential? {
             let stored = base.load(key)
             if isSlow.withLock({ $0 }) {
                 await BackgroundTask.start { [clock] in try? await clock.sleep(for: .seconds(20)) }.value
             }
-            return stored
+            return showsEnd.withLock { $0 } ? base.load(key) : stored
         }
     }
 
@@ -170,6 +171,33 @@ struct LateSignInTests {
             try await world.sleep(.seconds(120))
             #expect(!world.server.revoked.contains("carl-1"))
             #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
+    @Test(
+        "nor is it, where it was known whom the sign-in replaces, for one whom the look shows",
+        arguments: [true, false]
+    )
+    func overtakenFromKnown(isSignedIn: Bool) async throws {
+        try await TokenWorld.run { world in
+            if isSignedIn { _ = try await world.signedIn("anna") }
+            let store = SlowLooks(base: world.store, clock: world.clock)
+            store.isSlow.withLock { $0 = false }
+            let session = world.process(store: store)
+            try await session.restore()
+            store.isSlow.withLock { $0 = true }
+            store.showsEnd.withLock { $0 = true }
+            let bert = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await session.signIn(bert) }
+            try await world.sleep(.seconds(1))
+            let signOut = session.signOutNow()
+            try await world.sleep(.seconds(1))
+            let there = try await world.signedIn("carl")
+            await signIn.value
+            try? await signOut.finish()
+            try await world.sleep(.seconds(120))
+            #expect(await world.call(there).token == "carl-1")
+            #expect(!world.server.revoked.contains("carl-1"))
         }
     }
 

@@ -248,6 +248,21 @@ struct UnsavedTests {
         }
     }
 
+    @Test("a sign-out that could not remove a damaged record is not meant for who signs in after that")
+    func damagedAtFirst() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = PartlyBrokenStore(base: world.store)
+            store.fail([.load, .delete], with: .damaged(place: "record"))
+            await #expect(throws: SessionError.self) { try await world.process(store: store).signOut() }
+            let there = world.nextLaunch()
+            try await there.signIn(world.server.signIn("carl", at: world.date))
+            store.fail([])
+            try await world.sleep(.seconds(120))
+            #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
     @Test("a credential that could not be saved is renewed, also while the store cannot be read")
     func renewal() async throws {
         try await TokenWorld.run { world in
@@ -272,12 +287,16 @@ struct UnsavedTests {
 private final class PartlyBrokenStore: StoreInFront {
     let base: MemoryStore
     private let failing = Locked<[StoreOperation]>([])
+    private let error = Locked(CredentialStoreError.full(place: "disk"))
 
     init(base: MemoryStore) { self.base = base }
 
-    func fail(_ operations: [StoreOperation]) { failing.withLock { $0 = operations } }
+    func fail(_ operations: [StoreOperation], with error: CredentialStoreError = .full(place: "disk")) {
+        self.error.withLock { $0 = error }
+        failing.withLock { $0 = operations }
+    }
 
     func pass(_ operation: StoreOperation) async throws {
-        if failing.withLock({ $0.contains(operation) }) { throw CredentialStoreError.full(place: "disk") }
+        if failing.withLock({ $0.contains(operation) }) { throw error.withLock { $0 } }
     }
 }

@@ -21,6 +21,15 @@ private struct NamedCipher: CredentialCipher {
     }
 }
 
+/// A store that takes no notes of ends.
+private struct DeafStore: StoreInFront {
+    let base: EncryptedStore<MemoryStore>
+
+    func pass(_ operation: StoreOperation) async throws {
+        if operation == .end { throw CredentialStoreError.full(place: "disk") }
+    }
+}
+
 @Suite("EncryptedStore")
 struct EncryptedStoreTests {
     private static let key = CredentialKey(issuer: "api.test", account: "anna")
@@ -142,6 +151,40 @@ struct EncryptedStoreTests {
             #expect(world.server.carried == ["anna-1"])
             #expect(await world.call(second).token == "bert-1")
             #expect(world.store.load(world.key) == kept)
+        }
+    }
+
+    @Test("one that was saved first under another key counts, and not a sign-in that could not be saved until then")
+    func savedFirst() async throws {
+        try await TokenWorld.run { world in
+            let first = world.process(store: Self.sealed(world.store))
+            try await first.signIn(world.server.signIn("anna", at: world.date))
+            let lock = try #require(world.store.lock(world.key))
+            await #expect(throws: SessionError.self) {
+                try await first.signIn(world.server.signIn("bert", at: world.date))
+            }
+            let second = world.nextLaunch(store: Self.sealed(world.store, with: "k2"))
+            let carl = world.server.signIn("carl", at: world.date)
+            lock.unlock()
+            try await second.signIn(carl)
+            try await world.sleep(.seconds(120))
+            #expect(await world.call(second).token == "carl-1")
+            #expect(await world.call(first).token == nil)
+        }
+    }
+
+    @Test("its own session under another key is removed by a sign-out", arguments: [true, false])
+    func removed(isKnown: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = DeafStore(base: Self.sealed(world.store))
+            let session = world.process(store: store)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let stored = try #require(try await Self.sealed(world.store).load(world.key))
+            try await Self.sealed(world.store, with: "k2").save(stored, for: world.key)
+            let leaving = isKnown ? session : world.nextLaunch(store: store)
+            try await leaving.signOut()
+            #expect(world.store.load(world.key) == nil)
+            #expect(world.store.version(of: world.key) == nil)
         }
     }
 
