@@ -67,7 +67,7 @@ extension SessionRules where Credential == BearerToken {
     ///   - spendsCredential: As in ``SessionRules``. Default: true.
     ///   - classify: As in ``SessionRules``. Default: ``RenewalFailure/init(_:)``.
     ///   - revoke: Has the server forget a token, as in ``SessionRules``. Default: nil, the server is not told.
-    ///   - renew: Brings the token that takes the place of one, as in ``SessionRules``. An answer without a refresh
+    ///   - renew: Obtains the replacement for a token, as in ``SessionRules``. An answer without a refresh
     ///     token leaves the one that was spent in place (RFC 6749 §6). Not called for a token without one: the session
     ///     ends.
     public static func bearer(
@@ -110,7 +110,7 @@ extension BearerToken: Codable {
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
 
-        /// As servers write it, and as a decoder has it that changes snake case into camel case.
+        /// Both spellings: the server's, and the one that a decoder sees which converts from snake case.
         static func both(_ snake: String, _ camel: String) -> [Name] {
             [Name(stringValue: snake), Name(stringValue: camel)]
         }
@@ -166,7 +166,7 @@ extension BearerToken: Codable {
         date((DefaultClock.date.timeIntervalSince1970 + min(seconds, century)).rounded(.down))
     }
 
-    /// Nil for what is no date between 1970 and the year 9999.
+    /// Nil for a date outside of the years 1970 to 9999.
     private static func date(_ seconds: Double) -> Date? {
         Date.writableSeconds.contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
     }

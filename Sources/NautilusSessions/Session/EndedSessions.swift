@@ -1,8 +1,8 @@
 import Foundation
 import Nautilus
 
-/// The sessions that have ended by a sign-out or a sign-in in this process, whichever of its session objects that was: a
-/// store that refused to note the end still shows them, and the next object must not go on with one.
+/// The sessions that have ended by a sign-out or a sign-in in this process, whichever of its session objects that was:
+/// a store that refused to note the end still shows them, and the next object must not go on with one.
 package final class EndedSessions: Sendable {
     /// Those of the process; a test has others for each process that it simulates.
     @TaskLocal package static var ofProcess = EndedSessions()

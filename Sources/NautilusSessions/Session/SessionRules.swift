@@ -37,17 +37,17 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     key.
     ///   - classify: Reads from the failure of a renewal what became of the credential that was sent. Default:
     ///     ``RenewalFailure/init(_:)``.
-    ///   - lack: Reads from a call's failure what its credential lacks although it is valid, a scope for one: the error
-    ///     then lies under the call's, which is of kind `authorization`. Nil for a failure that is about something
-    ///     else. Default: always nil. Only asked of failures that no renewal can mend.
+    ///   - lack: Reads from a call's failure what its credential lacks although it is valid, such as a scope; the
+    ///     returned error becomes the underlying error of the call's, which is of kind `authorization`. Nil for a
+    ///     failure that is about something else. Default: always nil. Only asked of failures that no renewal can mend.
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
     ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not
     ///     told.
-    ///   - sharesGrant: Whether the server forgets the second credential when it forgets the first, as when a sign-in has
-    ///     brought the same refresh token again; then the first one is not revoked while the second is in use. Default:
-    ///     false. Not asked of credentials that are equal, or that stamp the same on a request made up for that, which
-    ///     are one to the server.
-    ///   - renew: Brings the credential that takes the place of one. One renewal at a time runs it, among all
+    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought
+    ///     the same refresh token again; then the first one is not revoked while the second is in use. Default: false.
+    ///     Not asked of credentials that are equal, or that stamp a sample request identically: the server cannot tell
+    ///     those apart.
+    ///   - renew: Obtains the replacement for a credential. One renewal at a time runs it, among all
     ///     processes. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
     ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is

@@ -29,8 +29,8 @@ extension SharedCredential {
                     if follow(SharedStore.Snapshot(version: known.version), from: known, since: epoch) { return }
                     continue
                 }
-                // Where nothing is stored, nobody is signed in, whatever keeps a record from being read, such as a folder
-                // that has become open to others.
+                // Where nothing is stored, nobody is signed in, whatever keeps a record from being read, such as a
+                // folder that has become open to others.
                 if known.record != nil, await store.isEmpty() {
                     if follow(SharedStore.Snapshot(), from: known, since: epoch) { return }
                     continue

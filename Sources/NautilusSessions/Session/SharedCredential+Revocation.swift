@@ -32,8 +32,8 @@ extension SharedCredential {
         }
     }
 
-    /// Whether a sign-in has brought the credential again, as from a server with one token for each user, or one that the
-    /// server forgets along with it.
+    /// Whether a sign-in has brought the credential again, as from a server with one token for each user, or one that
+    /// the server forgets along with it.
     private func isInUse(_ credential: Credential) -> Bool {
         state.withLock { $0.record?.credential }.map { rules.areForgottenTogether(credential, $0) } ?? false
     }
@@ -72,9 +72,9 @@ extension SharedCredential {
         revokeInBackground(late.credential)
     }
 
-    /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here or
-    /// in another process, stops the retries, unless it asks here to revoke the session before: it may be the same user,
-    /// and some servers would end that user's new session along with the old credential.
+    /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here
+    /// or in another process, stops the retries, unless it asks here to revoke the session before: it may be the same
+    /// user, and some servers would end that user's new session along with the old credential.
     private func revokeLater(_ credential: Credential) {
         let signIns = state.withLock { $0.sparingSignIns }
         BackgroundTask.start { [weak self, store] in

@@ -70,60 +70,65 @@ extension SharedCredential {
     /// Saves a sign-in with the lock held, unless another process has signed in since; that sign-in is followed
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
-        let other: (session: UUID, glance: SharedStore<Credential>.Glance?)?
-        do throws(SessionError) {
-            let glance = try await store.glance()
-            number(session, after: glance.stored)
-            other = glance.stored.map { ($0.session, glance) }
-        } catch {
-            other = try sealedFirst(error)
-        }
+        let found = try await findReplaced(by: session)
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
-        // A record that cannot be read or decoded here is replaced. One that the sign-in did not find was saved first.
-        guard let other, other.session != session, !isOverruled(other.session) else {
-            do throws(SessionError) {
-                return try await save(record, under: lock)
-            } catch {
-                await removeReplaced(by: session, under: lock)
-                throw error
-            }
+        // One that the sign-in did not find when it looked was saved first.
+        if case .session(let other, let glance) = found, other != session, !isOverruled(other) {
+            // Even if it cannot be decoded here.
+            let look = try glance?.look(endingOf: session) ?? SharedStore.Snapshot(isOfAnother: true)
+            _ = follow(look, from: known, since: epoch)
+            return
         }
-        // Even if it cannot be decoded here.
-        let look = try other.glance?.look(endingOf: session) ?? SharedStore.Snapshot(isOfAnother: true)
-        _ = follow(look, from: known, since: epoch)
+        do throws(SessionError) {
+            try await save(record, under: lock)
+        } catch {
+            // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing else,
+            // not even for the note of an end.
+            if isRemovedUnsaved(found, by: session) { try? await store.delete(under: lock) }
+            throw error
+        }
     }
 
-    /// The session in the record that a sign-in finds and that cannot be read here; nil when the record is replaced.
-    ///
+    /// What a sign-in finds in the store, with the lock held.
+    private enum Replaced {
+        case nothing
+        /// The record of a session; no glance at one that is encrypted with another key.
+        case session(UUID, SharedStore<Credential>.Glance?)
+        /// A record that cannot be read here.
+        case unreadable
+        /// A record that is neither replaced nor removed.
+        case leftAlone
+    }
+
     /// - Throws: The error of a look that may succeed later, if it is known already whom the sign-in replaces: by now
     ///   somebody else may be stored.
-    private func sealedFirst(
-        _ error: SessionError
-    ) throws(SessionError) -> (session: UUID, glance: SharedStore<Credential>.Glance?)? {
-        guard state.withLock({ $0.isNumbered }), !error.isDamage, !error.isLeftAlone else { return nil }
-        guard case .store(.sealedOtherwise(_, let session)) = error.kind else { throw error }
-        return session.map { ($0, nil) }
+    private func findReplaced(by session: UUID) async throws(SessionError) -> Replaced {
+        do throws(SessionError) {
+            let glance = try await store.glance()
+            number(session, after: glance.stored)
+            return glance.stored.map { .session($0.session, glance) } ?? .nothing
+        } catch {
+            if error.isLeftAlone { return .leftAlone }
+            guard state.withLock({ $0.isNumbered }), !error.isDamage else { return .unreadable }
+            guard case .store(.sealedOtherwise(_, let session)) = error.kind else { throw error }
+            return session.map { .session($0, nil) } ?? .unreadable
+        }
     }
 
-    /// Removes, with the lock held, the session that a sign-in has replaced, if the sign-in cannot be saved: else the next
-    /// launch would begin with the user before. On a full disk there is room for nothing else, not even for the note of
-    /// an end.
-    private func removeReplaced(by session: UUID, under lock: any CredentialLock) async {
-        let isReplaced: Bool
-        do throws(SessionError) {
-            let stored = try await store.glance().stored
-            isReplaced = stored.map { $0.session != session && isOverruled($0.session) } ?? false
-        } catch {
-            // What cannot be read is replaced as well, unless it is known who is; but once, since others may sign in later.
-            let isUnknown = state.withLock { state in
+    /// Whether a record is removed in whose place a sign-in could not be saved.
+    private func isRemovedUnsaved(_ found: Replaced, by session: UUID) -> Bool {
+        switch found {
+        case .session(let other, _): other != session
+        // Only once, since another user may sign in later.
+        case .unreadable:
+            state.withLock { state in
                 defer { state.hasReplacedUnread = session }
-                return !state.isNumbered && state.hasReplacedUnread != session
+                return state.hasReplacedUnread != session
             }
-            isReplaced = if case .store = error.kind, isUnknown { !error.isLeftAlone } else { false }
+        case .nothing, .leftAlone: false
         }
-        if isReplaced { try? await store.delete(under: lock) }
     }
 
     /// Keeps in memory a record that could not be saved; it overrules the store until it is saved.
@@ -139,138 +144,7 @@ extension SharedCredential {
         }
     }
 
-    /// Replaces the record of a session that the server has ended with one that has no credential, with the lock held,
-    /// unless something else has taken its place.
-    func expire(_ tried: Record, under lock: any CredentialLock) async throws(SessionError) {
-        let stored = try await store.glance().stored
-        // A record that cannot be decoded is a different one, renewed by another version of the app.
-        let isTried = stored.map { $0.session == tried.session && tried.hasCredential(of: $0) } ?? false
-        if let stored, isTried || isOverruled(stored.session) {
-            try await store.expire(tried, under: lock)
-        }
-        noteStored(.expiry(tried), isKnown: false)
-    }
-
-    /// Removes from the store, with the lock held, what a sign-out means, unless something else has taken its place.
-    ///
-    /// - Throws: ``SessionError``. If the record is to be left alone, nothing is left to do, since such a record never
-    ///   changes by itself.
-    func remove(_ target: SignOutTarget, under lock: any CredentialLock) async throws(SessionError) {
-        let found: Found
-        do throws(SessionError) {
-            found = try await find(target)
-        } catch {
-            if error.isLeftAlone { noteStored(.signOut(target), isKnown: false) }
-            throw error
-        }
-        // The sign-out was narrowed meanwhile to whom it had found, or somebody has signed in here.
-        guard state.withLock({ $0.unsaved == .signOut(target) }) else {
-            if target == .stored, case .signOut(let narrowed) = state.withLock({ $0.unsaved }) {
-                try await remove(narrowed, under: lock)
-            }
-            return
-        }
-        var meant = target
-        if target == .stored {
-            meant = found.target
-            if case .session(let session, let stored) = found { noteEnd(of: session, stored: stored) }
-            // Should the removal fail, it is tried again for what was found now.
-            state.withLock { if $0.unsaved == .signOut(target) { $0.unsaved = .signOut(meant) } }
-        }
-        if found != .another { try await store.delete(under: lock) }
-        noteStored(.signOut(meant), isKnown: found != .another)
-    }
-
-    /// Removes the record of an ended session whose process did not get to the removal, if the lock is free. Otherwise,
-    /// the lock's holder does so, or the next process that looks.
-    func removeRemains() {
-        let removal = BackgroundTask.start { [store] in
-            guard let lock = await store.lockIfFree() else { return }
-            if let glance = try? await store.glance(), glance.stored == nil, !glance.hasExpired, glance.version != nil {
-                try? await store.delete(under: lock)
-            }
-            store.unlock(lock)
-        }
-        state.withLock { $0.removal = removal }
-    }
-
-    /// Notes that the end of a session is stored.
-    ///
-    /// - Parameters:
-    ///   - end: The end.
-    ///   - isKnown: Whether the store is known to be empty; if not, the next call looks at what is stored.
-    private func noteStored(_ end: Unsaved, isKnown: Bool) {
-        state.withLock { state in
-            guard state.unsaved == end else { return }
-            (state.unsaved, state.isKnown, state.version) = (nil, isKnown, nil)
-            state.overruled = []
-        }
-        storeWorked()
-    }
-
-    /// What a sign-out finds in the store, with the lock held.
-    private enum Found: Equatable {
-        /// No record, or one of an ended session.
-        case nothing
-        /// A record that nobody can read.
-        case damaged
-        /// A record that cannot be read now.
-        case unreadable
-        /// The record of a session that is meant; nil when only the session of it can be read.
-        case session(UUID, StoredCredential?)
-        /// The record of a session that is not meant.
-        case another
-
-        /// What a sign-out of whoever is stored means once this was found.
-        var target: SignOutTarget {
-            switch self {
-            case .nothing: .nobody
-            case .session(let session, _): .session(session)
-            case .damaged: .damaged
-            // It may be readable by the next try.
-            case .unreadable, .another: .stored
-            }
-        }
-    }
-
-    private func find(_ target: SignOutTarget) async throws(SessionError) -> Found {
-        do throws(SessionError) {
-            // A store that shows nothing may still hold the record of an ended session.
-            guard let stored = try await store.glance().stored else { return .nothing }
-            return isMeant(stored.session, by: target) ? .session(stored.session, stored) : .another
-        } catch {
-            switch error.kind {
-            // A damaged record does not show a session any more.
-            case .store(.damaged): return .damaged
-            case .store(.sealedOtherwise(_, let session?)):
-                return isMeant(session, by: target) ? .session(session, nil) : .another
-            // If the session to remove is not known, any session is meant, even one that cannot be read.
-            case .store where target == .stored && !error.isLeftAlone: return .unreadable
-            // Another process has replaced this session.
-            case .store(.sealedOtherwise): return .another
-            // Of a folder that is open to others nothing is read, but the end of a session says whether it is there.
-            case .store(.notPrivate):
-                guard let session = target.session, let stored = try? await store.end(session) else { throw error }
-                return .session(session, stored)
-            default: throw error
-            }
-        }
-    }
-
-    private func isMeant(_ session: UUID, by target: SignOutTarget) -> Bool {
-        target == .stored || target == .session(session) || isOverruled(session)
-    }
-
-    /// Ends a session of which this process hears only when it removes its record.
-    private func noteEnd(of session: UUID, stored: StoredCredential?) {
-        let isNews = state.withLock { state in
-            defer { state.noteEnd(of: session) }
-            return !state.isOver(session)
-        }
-        if isNews, let credential = try? stored?.credential(as: Credential.self) { revokeInBackground(credential) }
-    }
-
-    private func isOverruled(_ session: UUID) -> Bool { state.withLock { $0.overruled.contains(session) } }
+    func isOverruled(_ session: UUID) -> Bool { state.withLock { $0.overruled.contains(session) } }
 
     /// Gives the lock back, unless what it protects is still unsaved.
     func release(_ lock: any CredentialLock) {
@@ -338,7 +212,7 @@ extension SessionError {
     }
 
     /// Whether the record is neither replaced nor removed.
-    fileprivate var isLeftAlone: Bool {
+    var isLeftAlone: Bool {
         switch kind {
         case .store(.foreign), .store(.newerFormat): true
         default: false

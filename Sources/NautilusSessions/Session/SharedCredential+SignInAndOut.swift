@@ -102,7 +102,8 @@ extension SharedCredential {
     ///   - replaced: The session that went on here before; nil when none was known.
     /// - Returns: The record that was stored; nil when there was none, or it cannot be read.
     private func endReplaced(by session: UUID, known replaced: UUID?) async -> StoredCredential? {
-        // Both at once: what is stored from now on has come later, and a look that hangs keeps nobody signed in elsewhere.
+        // Both at once: what is stored from now on has come later, and a look that hangs keeps nobody signed in
+        // elsewhere.
         async let ending = endIfKnown(replaced)
         let glance = try? await store.glance()
         if let glance, store.showsLatest { number(session, after: glance.stored) }
@@ -162,8 +163,8 @@ extension SharedCredential {
             let record = state.record
             let isNewer = if case .renewal = state.unsaved { true } else { false }
             noteRevocation(of: record?.session, in: &state)
-            // Without a record, the user signed out before, here, elsewhere or by the server. By now the next user may be
-            // stored, who is not meant.
+            // Without a record, the user signed out before, here, elsewhere or by the server. By now the next user may
+            // be stored, who is not meant.
             let ended = record?.session ?? state.lastSession
             state.noteEnd(of: ended)
             // While it is not known yet who is stored, the sign-out is meant for that session, whichever it is.
@@ -186,7 +187,8 @@ extension SharedCredential {
         return noteAtOnce(ending)
     }
 
-    /// Notes the end in a store that needs not wait for that, since the app may be closed before the rest gets its turn.
+    /// Notes the end in a store that needs not wait for that, since the app may be closed before the rest gets its
+    /// turn.
     ///
     /// - Returns: The ending, with the stored record: once the end is noted, other processes may remove it.
     private func noteAtOnce(_ ending: Ending) -> Ending {

@@ -11,10 +11,10 @@ import Nautilus
 ///   epoch). So nothing older than the present state is ever adopted.
 /// - Saving and deleting need the store's lock; looking, and noting that a session has ended, do not.
 ///
-/// Words that its files share: a session is *over* when it has ended anywhere, which ``SharedStore/end(_:)`` notes beside
-/// the record for the other processes (a tombstone). What this process goes by *overrules* the store while a change is
-/// *unsaved*. A record is *behind* when it has fewer renewals than the one here, as in a store that shows what it had
-/// before. A *glance* is the store's content as it is; a *look* decodes it.
+/// Words that its files share: a session is *over* when it has ended anywhere, which ``SharedStore/end(_:)`` notes
+/// beside the record for the other processes (a tombstone). What this process goes by *overrules* the store while a
+/// change is *unsaved*. A record is *behind* when it has fewer renewals than the one here, as in a store that shows
+/// what it had before. A *glance* is the store's content as it is; a *look* decodes it.
 final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Coordinator = RefreshCoordinator<Credential>
     typealias Record = SessionRecord<Credential>
@@ -40,7 +40,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         case stored
         /// A damaged record, unless another one has taken its place since.
         case damaged
-        /// No session: what a session has left that is over is removed, and who signs in meanwhile is left alone.
+        /// No session: what an ended session left behind is removed; anyone who signs in meanwhile stays signed in.
         case nobody
 
         /// The session that is meant; nil when there is none, or it is not known.
@@ -67,7 +67,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
                 ended.append(before)
             }
         }
-        /// The last session that this process went by, for a sign-out that comes after its end; nil when there was none.
+        /// The last session that this process went by, for a sign-out that comes after its end; nil when there was
+        /// none.
         var lastSession: UUID?
         /// The failure that ended the last session here; nil when none did, or only another process knows it.
         var failure: TerminalRefreshFailure?
@@ -94,10 +95,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var lastNumber = 0
         /// Whether it was not known at the last sign-in whom it replaces.
         var replacesUnknown = false
-        /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read for
-        /// that, with the lock held if it may be behind.
+        /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read
+        /// for that, with the lock held if it may be behind.
         var isNumbered = false
-        /// The last session that could not be saved, and for which a record that cannot be read was removed; nil for none.
+        /// The last session that could not be saved, and for which a record that cannot be read was removed; nil for
+        /// none.
         var hasReplacedUnread: UUID?
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.

@@ -22,8 +22,8 @@ import Nautilus
 ///
 /// A call belongs to the session that is stored when it begins. A store on disk or in memory of this library is asked
 /// right then; any other one a moment later, and what it shows within 250 ms counts as what was stored when the call
-/// began. Later than that, the call belongs to the user whom this process knew; a process that knows nothing yet goes by
-/// its first look, however long that takes.
+/// began. Later than that, the call belongs to the user whom this process knew; a process that knows nothing yet goes
+/// by its first look, however long that takes.
 ///
 /// A load may be stale for a moment, as from a database with replicas. It takes nothing back from a process that knows
 /// better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process
@@ -35,9 +35,9 @@ import Nautilus
 /// replaced.
 public protocol CredentialStore: Sendable {
     /// Whether every read shows what was stored last, by whichever process, so that a look without the lock tells who
-    /// is signed in. Default: false, as for a database with replicas. Then a sign-in finds out with the lock held whom it
-    /// replaces, so that of two at once the one that is saved last may count, and not the first; and so does a sign-out in a
-    /// process that knows of nobody: it ends whoever is stored when it has the lock.
+    /// is signed in. Default: false, as for a database with replicas. Then a sign-in finds out with the lock held whom
+    /// it replaces, so that of two at once the one that is saved last may count, and not the first; and so does a
+    /// sign-out in a process that knows of nobody: it ends whoever is stored when it has the lock.
     var showsLatest: Bool { get }
 
     /// Loads the stored record; nil when there is none. A record that ``StoredCredential/hasExpired`` holds no usable

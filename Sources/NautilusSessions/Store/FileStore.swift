@@ -22,8 +22,8 @@ public final class FileStore: CredentialStore {
     private let locks: LockFolder
     /// For what reads and writes records, one after the other.
     let records = BlockingQueue(label: "nautilus.file-store")
-    /// For the notes of ended sessions, which replace nothing and need no order with the records: a save that hangs must
-    /// not keep a sign-out from being noted.
+    /// For the notes of ended sessions, which replace nothing and need no order with the records: a save that hangs
+    /// must not keep a sign-out from being noted.
     private let ends = BlockingQueue(label: "nautilus.file-store.ends")
 
     /// Keeps credentials in `folder`.

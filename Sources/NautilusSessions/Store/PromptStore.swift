@@ -11,8 +11,8 @@ protocol PromptStore: CredentialStore {
     /// memory or the system's file cache.
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential?
 
-    /// The record to sign out from, without waiting: also one that may not be used, since others may enter its folder, or
-    /// cannot be decrypted; then its content is the encrypted one. Default: that of ``promptLoad(_:)``.
+    /// The record to sign out from, without waiting: also one that may not be used, since others may enter its folder,
+    /// or cannot be decrypted; then its content is the encrypted one. Default: that of ``promptLoad(_:)``.
     func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential?
 
     /// Notes that a session has ended, without waiting for a disk: the note outlives the process, though perhaps not a

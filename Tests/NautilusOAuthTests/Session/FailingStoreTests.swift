@@ -249,7 +249,7 @@ struct FailingStoreTests {
     func refreshedMeanwhile() async throws {
         try await SessionWorld.run { world in
             let first = try await world.signedIn()
-            let second = EndedSessions.$ofProcess.withValue(EndedSessions()) { world.process() }
+            let second = world.process()
             try await world.sleep(.seconds(10))
             world.store.failSaves(with: Self.full)
             let credential = world.server.signIn("bert", at: world.date)

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusOAuth
+import NautilusSessions
 import NautilusTesting
 import TestSupport
 
@@ -32,7 +33,7 @@ struct SessionWorld: SimulatedWorld {
     /// Sets the wall clock wrong from now on.
     func setWallClockError(_ error: Duration) { skew.withLock { $0 = error } }
 
-    /// A session as another process has it.
+    /// A session as another process has it, which knows nothing of what has happened in the others.
     func process(
         account: String = "",
         store: (any CredentialStore)? = nil,
@@ -53,15 +54,17 @@ struct SessionWorld: SimulatedWorld {
             clock: clock,
             wallClock: { date }
         )
-        return OAuthSession(
-            endpoint: endpoint,
-            store: store ?? self.store,
-            account: account,
-            sharing: sharing,
-            limits: limits,
-            random: random,
-            observer: observer
-        )
+        return EndedSessions.$ofProcess.withValue(EndedSessions()) {
+            OAuthSession(
+                endpoint: endpoint,
+                store: store ?? self.store,
+                account: account,
+                sharing: sharing,
+                limits: limits,
+                random: random,
+                observer: observer
+            )
+        }
     }
 
     /// For tests that look at one refresh by itself: no call waits out a cool-down.

@@ -1,9 +1,10 @@
 import Foundation
 import Nautilus
-import NautilusSessions
 import NautilusTesting
 import TestSupport
 import Testing
+
+@testable import NautilusSessions
 
 @Suite("A call belongs to whoever was signed in when it was made")
 struct CallBeginningTests {
@@ -54,6 +55,26 @@ struct CallBeginningTests {
             service.select(1)
             try await Self.end(of: isDone, in: world)
             #expect(world.server.transport.attempts.map { $0.request.url.host() } == ["staging.test"])
+        }
+    }
+
+    /// A store that can be read at once, and not by waiting.
+    private struct AtOnce: StoreInFront, PromptStore {
+        let base: MemoryStore
+
+        func pass(_ operation: StoreOperation) async throws {
+            if operation == .load { throw CredentialStoreError.other(type: "Waiting") }
+        }
+
+        func promptVersion(of key: CredentialKey) -> CredentialVersion? { base.version(of: key) }
+        func promptLoad(_ key: CredentialKey) -> StoredCredential? { base.load(key) }
+    }
+
+    @Test("so a store that can be read at once is read at once, as when the call began")
+    func readAtOnce() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn()
+            #expect(await world.call(world.process(store: AtOnce(base: world.store))).token == "anna-1")
         }
     }
 

@@ -15,7 +15,7 @@ struct DroppedSessionTests {
             store.isFull.withLock { $0 = false }
             try await world.sleep(.seconds(120))
 
-            let isSignedIn = try await world.nextLaunch().restore()
+            let isSignedIn = try await world.process().restore()
             #expect(!isSignedIn)
         }
     }
@@ -23,11 +23,11 @@ struct DroppedSessionTests {
     @Test("a sign-out that could not be stored counts for the next session of the process", arguments: [true, false])
     func nextSession(isDropped: Bool) async throws {
         try await TokenWorld.run { world in
-            let store = FullStore(world.store)
-            var session: Session<ApiToken>? = try await Self.signedOut(in: world, over: store)
+            let (store, process) = (FullStore(world.store), EndedSessions())
+            var session: Session<ApiToken>? = try await Self.signedOut(in: world, over: store, process)
             if isDropped { session = nil }
 
-            let next = world.process(store: store)
+            let next = world.process(store: store, remembering: process)
             #expect(try await next.restore() == false)
             #expect(await world.call(next).token == nil)
             withExtendedLifetime(session) {}
@@ -37,10 +37,10 @@ struct DroppedSessionTests {
     @Test("a sign-out that could not be stored counts for the other sessions of the process at once")
     func otherSession() async throws {
         try await TokenWorld.run { world in
-            let store = FullStore(world.store)
-            let session = world.process(store: store)
+            let (store, process) = (FullStore(world.store), EndedSessions())
+            let session = world.process(store: store, remembering: process)
             try await session.signIn(world.server.signIn("anna", at: world.date))
-            let other = world.process(store: store)
+            let other = world.process(store: store, remembering: process)
             #expect(await world.call(other).token == "anna-1")
             store.isFull.withLock { $0 = true }
             try? await session.signOut()
@@ -55,8 +55,12 @@ struct DroppedSessionTests {
     }
 
     /// A session whose user has signed out while the store took nothing, which it still does not.
-    private static func signedOut(in world: TokenWorld, over store: FullStore) async throws -> Session<ApiToken> {
-        let session = world.process(store: store)
+    private static func signedOut(
+        in world: TokenWorld,
+        over store: FullStore,
+        _ process: EndedSessions = EndedSessions()
+    ) async throws -> Session<ApiToken> {
+        let session = world.process(store: store, remembering: process)
         try await session.signIn(world.server.signIn("anna", at: world.date))
         store.isFull.withLock { $0 = true }
         try? await session.signOut()

@@ -10,15 +10,18 @@ struct FileSignOutTests {
 
     init() throws { folder = try TestFolder() }
 
-    /// A session as another process has it; none waits for a lock.
+    /// A session as another process has it, which knows nothing of what has happened in the others; none waits for a
+    /// lock.
     private func process() -> Session<String> {
-        Session(
-            key: key,
-            rules: SessionRules(stamp: { $1.header["X-Api-Token"] = $0 }, renew: { $0 }),
-            store: FileStore(folder: folder.store),
-            // Nothing is tried again in the background while a test looks at the folder.
-            sharing: CredentialSharing(lockWait: .zero, backoff: .constant(.seconds(3600), jitter: .none))
-        )
+        EndedSessions.$ofProcess.withValue(EndedSessions()) {
+            Session(
+                key: key,
+                rules: SessionRules(stamp: { $1.header["X-Api-Token"] = $0 }, renew: { $0 }),
+                store: FileStore(folder: folder.store),
+                // Nothing is tried again in the background while a test looks at the folder.
+                sharing: CredentialSharing(lockWait: .zero, backoff: .constant(.seconds(3600), jitter: .none))
+            )
+        }
     }
 
     private func isSignedOut(_ session: Session<String>) async -> Bool {
@@ -30,11 +33,6 @@ struct FileSignOutTests {
         } catch {
             return false
         }
-    }
-
-    /// A session of a process that knows nothing of what has happened in this one.
-    private func nextLaunch() -> Session<String> {
-        EndedSessions.$ofProcess.withValue(EndedSessions()) { process() }
     }
 
     /// Tries again while another process has the lock, for as long as a removal takes.
@@ -69,7 +67,7 @@ struct FileSignOutTests {
         } else {
             try await session.signOut()
         }
-        for process in [session, other, nextLaunch()] { #expect(await isSignedOut(process)) }
+        for process in [session, other, process()] { #expect(await isSignedOut(process)) }
         lock?.unlock()
         // Each may be about to remove what is left, the one that was dropped as well.
         for process in [other, session] where trouble == .lockedElsewhere {
@@ -85,11 +83,11 @@ struct FileSignOutTests {
         let session = process()
         try await session.signIn("anna")
         try folder.setMode(0o755)
-        let next = nextLaunch()
+        let next = process()
         await #expect(throws: SessionError.self) { try await next.signIn("bert") }
         #expect(try await next.grant().credential == "bert")
         try folder.setMode(0o700)
-        #expect(await isSignedOut(nextLaunch()))
+        #expect(await isSignedOut(process()))
     }
 
     /// What a process that signs out knows.
@@ -102,7 +100,7 @@ struct FileSignOutTests {
         let id = try #require(session.id)
         // The rest of the sign-out would remove the note along with the record.
         let lock = try #require(try await FileStore(folder: folder.store).lock(key))
-        let leaving = knowledge == .user ? session : nextLaunch()
+        let leaving = knowledge == .user ? session : process()
         var signIn: Task<Void, Never>?
         if knowledge == .nextUser {
             let isSignedIn = leaving.signedInStates
@@ -114,7 +112,7 @@ struct FileSignOutTests {
         #expect(noted.contains(id.uuidString))
         _ = try? await signOut.finish()
         await signIn?.value
-        #expect(await isSignedOut(nextLaunch()))
+        #expect(await isSignedOut(process()))
         lock.unlock()
     }
 
@@ -125,7 +123,7 @@ struct FileSignOutTests {
         let id = try #require(session.id)
         let lock = try #require(try await FileStore(folder: folder.store).lock(key))
         try folder.setMode(0o755)
-        let signOut = nextLaunch().signOutNow()
+        let signOut = process().signOutNow()
         let noted = try String(contentsOf: folder.file(".ended"), encoding: .utf8)
         #expect(noted.contains(id.uuidString))
         _ = try? await signOut.finish()
@@ -137,7 +135,7 @@ struct FileSignOutTests {
         let session = process()
         try await session.signIn("anna")
         let leaving = isKnown ? session : process()
-        let other = nextLaunch()
+        let other = process()
         try await other.restore()
         try folder.setMode(0o755)
         try? await leaving.signOut()
@@ -146,7 +144,7 @@ struct FileSignOutTests {
         if !isKnown { #expect(await isSignedOut(other)) }
         try folder.setMode(0o700)
         #expect(try folder.names().allSatisfy { $0.hasSuffix(".lock") })
-        #expect(await isSignedOut(nextLaunch()))
+        #expect(await isSignedOut(process()))
         #expect(await isSignedOut(session))
     }
 

@@ -29,7 +29,7 @@ struct FirstLookTests {
             let (session, _) = try await process(shown: shown, in: world)
             try await session.signOut()
             #expect(world.store.load(world.key) == nil)
-            #expect(try await world.nextLaunch().restore() == false)
+            #expect(try await world.process().restore() == false)
             #expect(try await session.restore() == false)
             try await world.sleep(.seconds(1))
             #expect(world.server.revoked.contains("anna-1"))
@@ -50,13 +50,39 @@ struct FirstLookTests {
     func removalFails() async throws {
         try await TokenWorld.run { world in
             let store = CopiedStore(world.store, behind: nil)
-            store.failsToDelete.withLock { $0 = true }
+            store.failing.withLock { $0 = [.delete] }
             let session = world.process(store: store)
             await #expect(throws: SessionError.self) { try await session.signOut() }
             let other = try await world.signedIn("carl")
-            store.failsToDelete.withLock { $0 = false }
+            store.failing.withLock { $0 = [] }
             try await world.sleep(.seconds(120))
             #expect(await world.call(other).token == "carl-1")
+        }
+    }
+
+    @Test("does not go on as the one whom a sign-in replaced when the store is behind once more")
+    func behindAgain() async throws {
+        try await TokenWorld.run { world in
+            let (session, store) = try await process(shown: .nothing, in: world)
+            let anna = world.store.load(world.key)
+            try await session.signIn(world.server.signIn("bert", at: world.date))
+            store.fallBack(to: anna)
+            #expect(await world.call(session).token == "bert-1")
+        }
+    }
+
+    @Test("does not leave the user before signed in when its own signs out before he could be saved")
+    func signOutOfUnsaved() async throws {
+        try await TokenWorld.run { world in
+            let (session, store) = try await process(shown: .nothing, in: world)
+            store.failing.withLock { $0 = [.save, .end, .delete] }
+            await #expect(throws: SessionError.self) {
+                try await session.signIn(world.server.signIn("bert", at: world.date))
+            }
+            try? await session.signOut()
+            store.failing.withLock { $0 = [] }
+            try await world.sleep(.seconds(120))
+            #expect(try await world.process().restore() == false)
         }
     }
 
@@ -64,7 +90,7 @@ struct FirstLookTests {
     func lockedElsewhere(shown: Shown, isSignOut: Bool) async throws {
         try await TokenWorld.run { world in
             let (session, store) = try await process(shown: shown, in: world)
-            store.isLockable.withLock { $0 = false }
+            store.failing.withLock { $0 = [.lock] }
             await #expect(throws: SessionError.self) {
                 if isSignOut {
                     try await session.signOut()
@@ -72,43 +98,50 @@ struct FirstLookTests {
                     try await session.signIn(world.server.signIn("bert", at: world.date))
                 }
             }
-            store.isLockable.withLock { $0 = true }
+            store.failing.withLock { $0 = [] }
             try await world.sleep(.seconds(120))
             #expect(await world.call(session).token == (isSignOut ? nil : "bert-1"))
-            #expect(await world.call(world.nextLaunch()).token == (isSignOut ? nil : "bert-1"))
+            #expect(await world.call(world.process()).token == (isSignOut ? nil : "bert-1"))
         }
     }
 }
 
-/// One process's view of a store over copies: behind, until the process has held the lock.
+/// One process's view of a store over copies: behind, until the process has held the lock. Some of its operations fail.
 private final class CopiedStore: StoreInFront {
     let base: MemoryStore
     let showsLatest = false
-    let isLockable = Locked(true)
-    let failsToDelete = Locked(false)
-    private let behind: StoredCredential?
-    private let isBehind = Locked(true)
+    let failing = Locked<[StoreOperation]>([])
+    /// What is shown in place of the latest.
+    private let behind: Locked<(isShown: Bool, stored: StoredCredential?)>
 
-    init(_ base: MemoryStore, behind: StoredCredential?) { (self.base, self.behind) = (base, behind) }
+    init(_ base: MemoryStore, behind: StoredCredential?) {
+        self.base = base
+        self.behind = Locked((true, behind))
+    }
+
+    /// Shows an older record from now on.
+    func fallBack(to stored: StoredCredential?) { behind.withLock { $0 = (true, stored) } }
+
+    func pass(_ operation: StoreOperation) async throws {
+        guard !failing.withLock({ $0.contains(operation) }) else {
+            throw CredentialStoreError.notPermitted(place: "record")
+        }
+    }
 
     func load(_ key: CredentialKey) async throws -> StoredCredential? {
-        isBehind.withLock { $0 } ? behind : base.load(key)
+        let (isShown, stored) = behind.withLock { $0 }
+        return isShown ? stored : base.load(key)
     }
 
     func version(of key: CredentialKey) async throws -> CredentialVersion? {
-        guard isBehind.withLock({ $0 }) else { return base.version(of: key) }
-        return behind.map { CredentialVersion("behind \($0.session)") }
-    }
-
-    func delete(_ key: CredentialKey) async throws {
-        guard !failsToDelete.withLock({ $0 }) else { throw CredentialStoreError.notPermitted(place: "record") }
-        base.delete(key)
+        let (isShown, stored) = behind.withLock { $0 }
+        return isShown ? stored.map { CredentialVersion("behind \($0.session)") } : base.version(of: key)
     }
 
     func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? {
-        guard isLockable.withLock({ $0 }) else { throw CredentialStoreError.notPermitted(place: "lock") }
+        try await pass(.lock)
         guard let lock = base.lock(key) else { return nil }
-        isBehind.withLock { $0 = false }
+        behind.withLock { $0 = (false, nil) }
         return lock
     }
 }

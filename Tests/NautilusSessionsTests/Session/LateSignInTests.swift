@@ -174,6 +174,42 @@ struct LateSignInTests {
         }
     }
 
+    @Test("is told that it was overtaken by a sign-out, and not what that meets")
+    func overtakenWithoutLock() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let lock = try #require(world.store.lock(world.key))
+            let session = world.process(store: SlowLooks(base: world.store, clock: world.clock))
+            let bert = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start {
+                let error = await #expect(throws: SessionError.self) { try await session.signIn(bert) }
+                #expect(error?.kind == .superseded)
+            }
+            try await world.sleep(.seconds(1))
+            let signOut = session.signOutNow()
+            await signIn.value
+            lock.unlock()
+            try? await signOut.finish()
+        }
+    }
+
+    @Test("does not end the session of a later one here, which is stored before its own look has ended")
+    func overtakenBySignIn() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowLooks(base: world.store, clock: world.clock)
+            store.showsEnd.withLock { $0 = true }
+            let session = world.process(store: store)
+            let bert = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await session.signIn(bert) }
+            try await world.sleep(.seconds(1))
+            store.isSlow.withLock { $0 = false }
+            try await session.signIn(world.server.signIn("carl", at: world.date))
+            await signIn.value
+            #expect(await world.call(session).token == "carl-1")
+            #expect(await world.call(world.process()).token == "carl-1")
+        }
+    }
+
     @Test(
         "nor is it, where it was known whom the sign-in replaces, for one whom the look shows",
         arguments: [true, false]

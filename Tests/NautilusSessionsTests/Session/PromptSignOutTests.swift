@@ -26,6 +26,17 @@ struct PromptSignOutTests {
         }
     }
 
+    @Test("is noted by a process that has not looked yet who is signed in")
+    func unknown() async throws {
+        try await TokenWorld.run { world in
+            let id = try await world.signedIn().id
+            let store = HeardAtOnce(world.store)
+            let signOut = world.process(store: store).signOutNow()
+            #expect(store.ended.withLock { $0 } == [id])
+            try? await signOut.finish()
+        }
+    }
+
     @Test("is noted once more by the next sign-out if that has failed")
     func notedAgain() async throws {
         try await TokenWorld.run { world in
@@ -54,6 +65,7 @@ struct PromptSignOutTests {
         let session = EndedSessions.$ofProcess.withValue(EndedSessions()) {
             Session(key: key, rules: rules, store: store)
         }
+        store.removesWhatEnds.withLock { $0 = true }
         store.beforeLoad {
             BackgroundTask.start { try? await session.signIn("bert") }
             store.saved.wait()

@@ -171,6 +171,18 @@ struct SuccessionTests {
         }
     }
 
+    @Test("so it does if the same user comes with another credential")
+    func revokedLaterThanSignIn() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            world.server.failRevocation(with: .fail(.networkConnectionLost))
+            await #expect(throws: SessionError.self) { try await session.signOut() }
+            try await session.signIn(world.server.signIn("annas-other", at: world.date))
+            try await world.sleep(.seconds(600))
+            #expect(world.server.revoked == [])
+        }
+    }
+
     @Test("a session is numbered after the one before it, though that has left nothing in the store")
     func numbered() async throws {
         try await TokenWorld.run { world in
@@ -179,6 +191,18 @@ struct SuccessionTests {
             #expect(world.store.load(world.key) == nil)
             try await session.signIn(world.server.signIn("bert", at: world.date))
             #expect(world.store.load(world.key)?.number == 2)
+        }
+    }
+
+    @Test("so is one that takes the place of a record which cannot be read")
+    func numberedAfterDamage() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn("anna")
+            let next = world.process(store: Damaged(base: world.store))
+            try await next.restore()
+            try await next.signIn(world.server.signIn("bert", at: world.date))
+            #expect(world.store.load(world.key)?.number == 2)
+            #expect(await world.call(session).token == "bert-1")
         }
     }
 
@@ -193,5 +217,25 @@ struct SuccessionTests {
             #expect(world.server.revoked == [])
             #expect(session.id == other.id)
         }
+    }
+}
+
+/// A store whose record is damaged from the second look on, and which takes no note of an end.
+private struct Damaged: StoreInFront {
+    let base: MemoryStore
+    private let looks = Locked(0)
+
+    init(base: MemoryStore) { self.base = base }
+
+    func pass(_ operation: StoreOperation) async throws {
+        guard operation == .load else {
+            if operation == .end { throw CredentialStoreError.full(place: "disk") }
+            return
+        }
+        let look = looks.withLock { looks in
+            looks += 1
+            return looks
+        }
+        if look > 1 { throw CredentialStoreError.damaged(place: "record") }
     }
 }

@@ -34,25 +34,25 @@ struct TokenWorld: SimulatedWorld {
         )
     }
 
-    /// A session as another process has it.
+    /// A session as another process has it, which knows nothing of what has happened in the others.
+    ///
+    /// - Parameter ended: What the process remembers; the same for two sessions of one process.
     func process(
         _ rules: SessionRules<ApiToken>? = nil,
         store: (any CredentialStore)? = nil,
-        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90), maxCoolDowns: 0)
+        limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90), maxCoolDowns: 0),
+        remembering ended: EndedSessions = EndedSessions()
     ) -> Session<ApiToken> {
-        Session(
-            key: key,
-            rules: rules ?? self.rules(),
-            store: store ?? self.store,
-            limits: limits,
-            clock: clock,
-            random: random
-        )
-    }
-
-    /// A session of a process that has just started, and knows nothing of what has happened in this one.
-    func nextLaunch(store: (any CredentialStore)? = nil) -> Session<ApiToken> {
-        EndedSessions.$ofProcess.withValue(EndedSessions()) { process(store: store) }
+        EndedSessions.$ofProcess.withValue(ended) {
+            Session(
+                key: key,
+                rules: rules ?? self.rules(),
+                store: store ?? self.store,
+                limits: limits,
+                clock: clock,
+                random: random
+            )
+        }
     }
 
     /// A process whose user is signed in.

@@ -43,7 +43,7 @@ struct UnsavedTests {
                 try await session.signIn(world.server.signIn("bert", at: world.date))
             }
             #expect(await world.call(session).token == "bert-1")
-            #expect(await world.call(world.nextLaunch()).token == nil)
+            #expect(await world.call(world.process()).token == nil)
             store.fail([])
             try await world.sleep(.seconds(60))
             #expect(await world.call(world.process()).token == "bert-1")
@@ -81,7 +81,7 @@ struct UnsavedTests {
             await #expect(throws: SessionError.self) {
                 try await here.signIn(world.server.signIn("bert", at: world.date))
             }
-            let there = world.nextLaunch()
+            let there = world.process()
             try await there.signIn(world.server.signIn("carl", at: world.date))
             store.fail([])
             try await world.sleep(.seconds(60))
@@ -95,7 +95,7 @@ struct UnsavedTests {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
             let store = PartlyBrokenStore(base: world.store)
-            let (here, there) = (world.process(store: store), world.nextLaunch())
+            let (here, there) = (world.process(store: store), world.process())
             try await here.restore()
             store.fail([.lock])
             await #expect(throws: SessionError.self) {
@@ -153,7 +153,7 @@ struct UnsavedTests {
             store.fail([])
             try await world.sleep(.seconds(60))
             #expect(await world.call(session).token == nil)
-            #expect(await world.call(world.nextLaunch()).token == nil)
+            #expect(await world.call(world.process()).token == nil)
         }
     }
 
@@ -167,7 +167,7 @@ struct UnsavedTests {
             await #expect(throws: SessionError.self) {
                 try await session.signIn(world.server.signIn("bert", at: world.date))
             }
-            #expect(await world.call(world.nextLaunch()).token == nil)
+            #expect(await world.call(world.process()).token == nil)
         }
     }
 
@@ -185,7 +185,7 @@ struct UnsavedTests {
             try? await here.signIn(world.server.signIn("bert", at: world.date))
             store.fail(failing)
             try await world.sleep(.seconds(60))
-            let there = world.nextLaunch()
+            let there = world.process()
             try await there.signIn(world.server.signIn("carl", at: world.date))
             try await world.sleep(.seconds(60))
             #expect(await world.call(there).token == "carl-1")
@@ -196,13 +196,17 @@ struct UnsavedTests {
         }
     }
 
-    @Test("the user before does not come back when the server ends the session of a sign-in that could not be saved")
-    func endedUnsaved() async throws {
+    @Test(
+        "the user before does not come back when the server ends the session of a sign-in that could not be saved",
+        arguments: [true, false]
+    )
+    func endedUnsaved(isKnown: Bool) async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
             let store = PartlyBrokenStore(base: world.store)
             let session = world.process(store: store)
-            store.fail([.load, .version, .save, .end, .delete])
+            if isKnown { try await session.restore() }
+            store.fail(isKnown ? [.save, .end, .delete] : [.load, .version, .save, .end, .delete])
             try? await session.signIn(world.server.signIn("bert", at: world.date))
             world.server.end("bert-1")
             #expect(await world.call(session).token == nil)
@@ -210,7 +214,7 @@ struct UnsavedTests {
             try await world.sleep(.seconds(60))
             let outcome = await world.call(session)
             #expect(outcome.token == nil)
-            #expect(await world.call(world.nextLaunch()).token == nil)
+            #expect(await world.call(world.process()).token == nil)
         }
     }
 
@@ -227,12 +231,35 @@ struct UnsavedTests {
             }
             let store = PartlyBrokenStore(base: world.store)
             store.fail([.lock])
-            await #expect(throws: SessionError.self) { try await world.nextLaunch(store: store).signOut() }
+            await #expect(throws: SessionError.self) { try await world.process(store: store).signOut() }
             let there = world.process()
             try await there.signIn(world.server.signIn("carl", at: world.date))
             store.fail([])
             try await world.sleep(.seconds(60))
             #expect(await world.call(there).token == "carl-1")
+        }
+    }
+
+    @Test("a sign-out needs no lock to count for the other processes, and a sign-in none to end whom it replaces")
+    func withoutLock() async throws {
+        for isKnown in [true, false] {
+            for signsIn in [true, false] {
+                try await TokenWorld.run { world in
+                    _ = try await world.signedIn("anna")
+                    let store = PartlyBrokenStore(base: world.store)
+                    let session = world.process(store: store)
+                    if isKnown { try await session.restore() }
+                    store.fail([.lock, .delete, .save])
+                    await #expect(throws: SessionError.self) {
+                        if signsIn {
+                            try await session.signIn(world.server.signIn("bert", at: world.date))
+                        } else {
+                            try await session.signOut()
+                        }
+                    }
+                    #expect(try await world.process().restore() == false, "known \(isKnown), signs in \(signsIn)")
+                }
+            }
         }
     }
 
@@ -244,7 +271,7 @@ struct UnsavedTests {
             store.fail([.load, .version])
             try await world.process(store: store).signOut()
             store.fail([])
-            #expect(try await world.nextLaunch().restore() == false)
+            #expect(try await world.process().restore() == false)
         }
     }
 
@@ -255,7 +282,7 @@ struct UnsavedTests {
             let store = PartlyBrokenStore(base: world.store)
             store.fail([.load, .delete], with: .damaged(place: "record"))
             await #expect(throws: SessionError.self) { try await world.process(store: store).signOut() }
-            let there = world.nextLaunch()
+            let there = world.process()
             try await there.signIn(world.server.signIn("carl", at: world.date))
             store.fail([])
             try await world.sleep(.seconds(120))

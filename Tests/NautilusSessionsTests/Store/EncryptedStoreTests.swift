@@ -163,7 +163,7 @@ struct EncryptedStoreTests {
             await #expect(throws: SessionError.self) {
                 try await first.signIn(world.server.signIn("bert", at: world.date))
             }
-            let second = world.nextLaunch(store: Self.sealed(world.store, with: "k2"))
+            let second = world.process(store: Self.sealed(world.store, with: "k2"))
             let carl = world.server.signIn("carl", at: world.date)
             lock.unlock()
             try await second.signIn(carl)
@@ -181,7 +181,7 @@ struct EncryptedStoreTests {
             try await session.signIn(world.server.signIn("anna", at: world.date))
             let stored = try #require(try await Self.sealed(world.store).load(world.key))
             try await Self.sealed(world.store, with: "k2").save(stored, for: world.key)
-            let leaving = isKnown ? session : world.nextLaunch(store: store)
+            let leaving = isKnown ? session : world.process(store: store)
             try await leaving.signOut()
             #expect(world.store.load(world.key) == nil)
             #expect(world.store.version(of: world.key) == nil)

@@ -143,8 +143,8 @@ extension SharedCredential {
         let failure =
             error as? TerminalRefreshFailure
             ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: cause)
-        // A sign-in that has not found out yet whom it replaces is not stored: nobody has to hear of its end, but whoever is
-        // stored must not come back.
+        // A sign-in that has not read the store yet is not stored, so its end concerns nobody else; but the user whom
+        // it would have replaced must not reappear.
         let replacesUnknown = state.withLock { state in
             guard state.record?.session == tried.session else { return false }
             let isUnsaved = if case .signIn = state.unsaved { true } else { false }
