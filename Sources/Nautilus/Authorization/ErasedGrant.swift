@@ -1,0 +1,30 @@
+/// A credential that is passed on without being read.
+///
+/// The machine and everything else that the lock guards never read the content. Without its type they need not be
+/// generic: unspecialized generic code would make ``RefreshCoordinator/current`` ten times as slow.
+protocol ErasedCredential: AnyObject, Sendable {}
+
+/// Holds a credential of any type behind one reference.
+final class CredentialBox<Credential: Sendable>: ErasedCredential {
+    let credential: Credential
+
+    init(_ credential: Credential) {
+        self.credential = credential
+    }
+}
+
+/// A sealed credential with its generation and its session.
+struct ErasedGrant: Sendable {
+    let credential: any ErasedCredential
+    let generation: Int
+    /// The session that the grant belongs to.
+    let session: SessionMark
+}
+
+extension ErasedCredential {
+    /// The credential inside; `type` must be the type that it was sealed as.
+    func restored<Credential: Sendable>(as type: Credential.Type) -> Credential {
+        // A coordinator seals credentials of one type only; a checked cast would look the type up for every attempt.
+        unsafeDowncast(self, to: CredentialBox<Credential>.self).credential
+    }
+}

@@ -1,0 +1,30 @@
+extension HttpError {
+    /// Whether the server has rejected the service's credential, so that a fresh one may help.
+    ///
+    /// True for a 401 of the service's own origin, with or without challenges. False for everything else, such as a
+    /// 403; a 401 of another origin, which has never seen the credential; `insufficient_scope`, since a fresh
+    /// credential of the same user has no more rights (RFC 6750 §3.1); and `insufficient_user_authentication`, which
+    /// only the user can resolve (RFC 9470).
+    ///
+    /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: ``CredentialLease``
+    /// checks which one it is before it has the attempt repeated.
+    public var rejectsCredential: Bool {
+        guard let response, response.status == 401, isOwnAnswer else { return false }
+        return !response.header.challenges.contains {
+            $0.scheme == "bearer"
+                && ["insufficient_scope", "insufficient_user_authentication"].contains($0["error"]?.lowercased())
+        }
+    }
+
+    /// Whether the service's own server has answered, and has answered the request itself.
+    ///
+    /// False without an answer; for an answer from another origin, such as a page for maintenance or the login of a
+    /// hotel's network; after redirects that left the origin, even if they came back, since they have left the
+    /// credential behind; and after a redirect that made a GET of the request: then the request was accepted, and only
+    /// the page that it redirects to has answered with this status.
+    public var isOwnAnswer: Bool {
+        guard let request = exchange?.request ?? request, let response, request.isToServiceOrigin else { return false }
+        if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
+        return !response.isFromElsewhere(than: request.origin)
+    }
+}
