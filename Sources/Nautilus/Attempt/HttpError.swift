@@ -180,20 +180,6 @@ public struct HttpError: Error, Sendable {
 
     /// The response's status; nil when there was no response.
     public var status: Int? { response?.status }
-
-    /// Whether another attempt is sure to execute nothing twice: either the server has not acted on anything that this
-    /// attempt sent, or acting twice has the same effect as acting once.
-    ///
-    /// A retrier checks it before it repeats an attempt after a failure. It covers the whole attempt: an interceptor
-    /// may have sent more than the request that failed.
-    public var isSafeToRepeat: Bool {
-        delivery != .maybeExecuted || request?.isIdempotent == true
-    }
-
-    /// Whether the request was held back on this side, so that nothing in the error comes from the server.
-    var isRefusal: Bool {
-        if case .refused = kind { true } else { false }
-    }
 }
 
 extension HttpError {

@@ -8,7 +8,8 @@ import Foundation
 /// ```swift
 /// let condition = RetryCondition.standard.retrying(status: 409, because: "the lock is held for a moment")
 /// ```
-/// Whether the *request* may be repeated is another question, which ``BackoffRetrier`` asks as well.
+/// Whether the *request* may be repeated is another question, answered by ``HttpError/isSafeToRepeat``;
+/// ``BackoffRetrier`` asks both.
 public struct RetryCondition: Sendable {
     /// One line of the table.
     public struct Verdict: Hashable, Sendable {
