@@ -88,6 +88,30 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
     }
 }
 
+/// The request for a page at a URL that the server has named, in a header or in the page before.
+struct LinkedRequest<Base: Request>: ForwardingRequest, ServerNamedRequest {
+    typealias Result = Base.Result
+
+    let base: Base
+    let target: URL
+    /// Whether the base request's own credentials may be sent to the target.
+    let isTrusted: Bool
+
+    var forwarded: any Request { base }
+
+    var url: (any UrlConvertible)? { target }
+    var route: HttpRoute { [] }
+    var query: HttpQuery { [:] }
+    // The builder leaves out the service's fields by itself, but would take the request's own fields for deliberate.
+    var header: HttpHeader { isTrusted ? base.header : base.header.crossingOrigins(with: base.method) }
+
+    func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
+    func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }
+    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Base.Result {
+        try await base.decode(response)
+    }
+}
+
 extension Request {
     fileprivate func baseUrl(with service: some HttpService) throws(InvalidRequest) -> BaseUrl {
         try BaseUrlMemo.shared.base(

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A request for a page by its number, which is one higher for the next page.
 ///
 /// ```swift
@@ -100,29 +98,5 @@ extension LinkPaginatedRequest {
     /// The first link of that relation; nil without one.
     public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
         page.header.link(linkRelation).map { .link($0) }
-    }
-}
-
-/// A request at a URL that a server has named.
-struct LinkedRequest<Base: Request>: ForwardingRequest, ServerNamedRequest {
-    typealias Result = Base.Result
-
-    let base: Base
-    let target: URL
-    /// Whether the base request's own credentials may be sent to the target.
-    let isTrusted: Bool
-
-    var forwarded: any Request { base }
-
-    var url: (any UrlConvertible)? { target }
-    var route: HttpRoute { [] }
-    var query: HttpQuery { [:] }
-    // The builder leaves out the service's fields by itself, but would take the request's own fields for deliberate.
-    var header: HttpHeader { isTrusted ? base.header : base.header.crossingOrigins(with: base.method) }
-
-    func decode(_ data: Data) throws -> Base.Result { try base.decode(data) }
-    func decode(_ response: HttpResponse<Data>) throws -> Base.Result { try base.decode(response) }
-    func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Base.Result {
-        try await base.decode(response)
     }
 }

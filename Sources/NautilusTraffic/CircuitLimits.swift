@@ -1,0 +1,52 @@
+import Nautilus
+
+/// The conditions under which a ``CircuitBreaker`` opens, and for how long; each default comes with its reason.
+public struct CircuitLimits: Sendable {
+    /// The share of the requests in the window that has to fail.
+    public let failureRate: Double
+    /// How many requests have to be in the window for their rate to count.
+    public let minimumThroughput: Int
+    /// How long an outcome counts.
+    public let window: Duration
+    /// How long nothing is sent. Retry 1 stands for the pause after the first opening, retry 2 for the pause after a
+    /// failed probe.
+    public let pause: Backoff
+    /// The statuses that count as failures of the origin.
+    public let failingStatuses: HttpStatusCodes
+
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - failureRate: From 0.01 to 1; values outside are clamped, and NaN gives the default. Default: 0.5: more
+    ///     requests do not help a server that fails every second one, while a server that fails every third still
+    ///     serves two of three.
+    ///   - minimumThroughput: Less than 1 counts as 1. Default: 20, since two of three requests may fail by chance.
+    ///   - window: Outcomes count for nine to ten tenths of it. At least a millisecond. Default: 10 s, long enough to
+    ///     judge by an app's traffic, short enough to open soon after an outage begins.
+    ///   - pause: Default: exponential from 5 s to 60 s with equal jitter, since a restart takes seconds and an outage
+    ///     minutes, and the probes of a whole fleet must not come together. Never less than a millisecond.
+    ///   - failingStatuses: Default: 500…599, with which the server itself says that it has failed; a 4xx is the
+    ///     request's fault. Add 429 if your rate limit signals overload. By default it counts as a request to slow
+    ///     down, which retriers and their gate heed, and not as a failure.
+    public init(
+        failureRate: Double = 0.5,
+        minimumThroughput: Int = 20,
+        window: Duration = .seconds(10),
+        pause: Backoff = .exponential(base: .seconds(5), cap: .seconds(60), jitter: .equal),
+        failingStatuses: HttpStatusCodes = HttpStatusCodes(500...599)
+    ) {
+        self.failureRate = failureRate.isNaN ? 0.5 : min(max(failureRate, 0.01), 1)
+        self.minimumThroughput = max(1, minimumThroughput)
+        self.window = max(.milliseconds(1), window.clampedToCentury)
+        self.pause = pause
+        self.failingStatuses = failingStatuses
+    }
+
+    /// The pause to apply if the request with `permit` fails.
+    func pause(after permit: CircuitMachine.Permit, drawing random: any RandomSource) -> Duration {
+        max(
+            .milliseconds(1),
+            pause.delay(beforeRetry: permit.openings + 1, previous: permit.previousPause, random: random)
+        )
+    }
+}
