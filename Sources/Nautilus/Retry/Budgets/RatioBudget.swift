@@ -47,18 +47,18 @@ public final class RatioBudget: RetryBudget {
     private struct Windows: Sendable {
         var window = Window()
         /// The window of retries that the server has asked for.
-        var patience = Window()
+        var invited = Window()
 
         subscript(charge: RetryCharge) -> Window {
-            get { charge.isInvited ? patience : window }
+            get { charge.isInvited ? invited : window }
             _modify {
-                if charge.isInvited { yield &patience } else { yield &window }
+                if charge.isInvited { yield &invited } else { yield &window }
             }
         }
 
         mutating func advance(to number: Int64) {
             window.advance(to: number)
-            patience.advance(to: number)
+            invited.advance(to: number)
         }
     }
 
@@ -104,16 +104,16 @@ public final class RatioBudget: RetryBudget {
     public var balance: Double { Double(reserve + sums.window) / Double(Self.cost) }
 
     /// How many retries it would allow now that a 503 has asked for, fractions included.
-    public var patience: Double { Double(reserve + sums.patience) / Double(Self.cost) }
+    public var patience: Double { Double(reserve + sums.invited) / Double(Self.cost) }
 
     /// Whether recent withdrawals exceed recent deposits.
-    public var isDrawnOn: Bool { min(sums.window, sums.patience) < 0 }
+    public var isDrawnOn: Bool { min(sums.window, sums.invited) < 0 }
 
-    private var sums: (window: Int64, patience: Int64) {
+    private var sums: (window: Int64, invited: Int64) {
         let number = sliceNumber
         return windows.withLock { windows in
             windows.advance(to: number)
-            return (windows.window.sum, windows.patience.sum)
+            return (windows.window.sum, windows.invited.sum)
         }
     }
 
@@ -146,7 +146,7 @@ public final class RatioBudget: RetryBudget {
         windows.withLock { windows in
             windows.advance(to: number)
             windows.window.add(depositOfSuccess)
-            windows.patience.add(depositOfSuccess)
+            windows.invited.add(depositOfSuccess)
         }
     }
 

@@ -3,7 +3,8 @@
 /// Backoff spreads retries but does not reduce their number: when a server fails because of load, four attempts for
 /// each call are four times the load, only later. So a server that has gone down for seconds may never come back. A
 /// budget is filled by successes and emptied by retries; when most calls fail it is soon empty, and a struggling server
-/// has to bear only the first attempts.
+/// has to bear only the first attempts. The default is a ``TokenBucketBudget`` for each origin
+/// (``RetryBudgetScope/perOrigin``).
 ///
 /// ```swift
 /// final class NoneInMaintenance: RetryBudget {

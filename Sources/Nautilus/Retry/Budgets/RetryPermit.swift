@@ -46,38 +46,3 @@ public final class RetryPermit: Sendable {
         return isFirst || budget.withdraw(charge)?.use() == true
     }
 }
-
-/// The reason for one more request, by which a budget decides its cost; mostly the failure that a retry follows.
-public enum RetryCharge: Hashable, Sendable {
-    /// A 429 that says when to come back: the server is well, and has merely enforced a rule.
-    case postponed
-    /// Any other answer, such as 503 with `Retry-After`, by which the server has refused the request unprocessed, and
-    /// said when to come back. It may be the limit of a fleet, or a server at the end of its strength.
-    case unavailable
-    /// A 429 that does not say when to come back.
-    case throttling
-    /// Any other failure.
-    case failure
-    /// No failure at all: a slow attempt is sent a second time, see ``Hedging``. It costs as much as a retry after a
-    /// failure, but its success shows less: a slow server may have answered both.
-    case hedge
-
-    /// Whether the server has refused the request unprocessed, and said when to come back.
-    var isInvited: Bool { self == .postponed || self == .unavailable }
-
-    /// Creates the charge of a retry after `error`; nil when it is free.
-    ///
-    /// A request that found no network, or that was held back here, has not reached any server; its retry is the first
-    /// that can be a load on one. Nor is it a failure when the connection of a stream ends after it has served.
-    init?(after error: HttpError) {
-        guard !error.isRefusal, !error.hadServed else { return nil }
-        let isInvited = error.delivery == .rejected && error.retryAfter != nil
-        switch error.kind {
-        case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
-            .transport(.callIsActive):
-            return nil
-        case .status(429): self = isInvited ? .postponed : .throttling
-        default: self = isInvited ? .unavailable : .failure
-        }
-    }
-}

@@ -24,7 +24,7 @@ public final class TokenBucketBudget: RetryBudget {
     private struct Buckets: Sendable {
         var tokens: Int
         /// The bucket for retries that the server has asked for.
-        var patience: Int
+        var invited: Int
     }
 
     private let capacity: Int
@@ -50,17 +50,17 @@ public final class TokenBucketBudget: RetryBudget {
         // A comparison with NaN is false, so NaN counts as 0.
         let deposit = depositOfSuccess > 0 ? min(depositOfSuccess, Double(capacity)) : 0
         self.depositOfSuccess = Int((deposit * Double(Self.cost)).rounded())
-        self.buckets = Locked(Buckets(tokens: self.capacity, patience: self.capacity))
+        self.buckets = Locked(Buckets(tokens: self.capacity, invited: self.capacity))
     }
 
     /// How many tokens there are now.
     public var balance: Double { Double(buckets.withLock { $0.tokens }) / Double(Self.cost) }
 
     /// How many tokens there are now for retries that the server has asked for.
-    public var patience: Double { Double(buckets.withLock { $0.patience }) / Double(Self.cost) }
+    public var patience: Double { Double(buckets.withLock { $0.invited }) / Double(Self.cost) }
 
     /// Whether any tokens are missing.
-    public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.patience) } < capacity }
+    public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.invited) } < capacity }
 
     /// Takes a token, unless half of the bucket or less is left. For a retry that the server has asked for, takes its
     /// cost from the second bucket, unless less is left there.
@@ -72,31 +72,31 @@ public final class TokenBucketBudget: RetryBudget {
                 buckets.tokens -= cost
                 return true
             }
-            guard buckets.patience >= cost else { return false }
-            buckets.patience -= cost
+            guard buckets.invited >= cost else { return false }
+            buckets.invited -= cost
             return true
         }
         guard isPaid else { return nil }
         return RetryPermit(from: self, for: charge) {
-            charge.isInvited ? self.add(toPatience: cost) : self.add(toTokens: cost)
+            charge.isInvited ? self.add(toInvited: cost) : self.add(toTokens: cost)
         }
     }
 
     /// Adds the deposit of a success, and refunds the call's last retry.
     public func deposit(refunding charge: RetryCharge?) {
-        var (tokens, patience) = (depositOfSuccess, depositOfSuccess)
+        var (tokens, invited) = (depositOfSuccess, depositOfSuccess)
         switch charge {
-        case .postponed?, .unavailable?: patience += charge.map(Self.cost) ?? 0
+        case .postponed?, .unavailable?: invited += charge.map(Self.cost) ?? 0
         case .throttling?, .failure?: tokens += charge.map(Self.cost) ?? 0
         case .hedge?, nil: break
         }
-        add(toTokens: tokens, toPatience: patience)
+        add(toTokens: tokens, toInvited: invited)
     }
 
-    private func add(toTokens amount: Int = 0, toPatience patience: Int = 0) {
+    private func add(toTokens amount: Int = 0, toInvited invited: Int = 0) {
         buckets.withLock { buckets in
             buckets.tokens = min(capacity, buckets.tokens + amount)
-            buckets.patience = min(capacity, buckets.patience + patience)
+            buckets.invited = min(capacity, buckets.invited + invited)
         }
     }
 
