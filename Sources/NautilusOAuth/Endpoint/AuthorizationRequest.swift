@@ -61,7 +61,8 @@ struct RedirectTarget: Hashable, Sendable {
         // Works on bytes, since a question mark with a combining accent is a different character, and still ends the
         // path.
         let text = url[..<(url.utf8.firstIndex { "?#".utf8.contains($0) } ?? url.endIndex)]
-        // Some other letters become ASCII in small letters, so two different hosts would be taken for one.
+        // Some letters outside ASCII have an ASCII letter as their lowercase form, so two different hosts could look
+        // the same.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]

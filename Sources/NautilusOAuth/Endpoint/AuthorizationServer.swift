@@ -165,7 +165,7 @@ public enum MetadataDocument: Hashable, Sendable {
     func url(of issuer: String) throws(OAuthError) -> EndpointUrl {
         guard !issuer.utf8.contains(UInt8(ascii: "?")), let slashes = issuer.range(of: "://") else {
             // Required by §2 of the RFC.
-            throw OAuthError(.invalidParameter(reason: "issuer: it is no absolute URL without a query"))
+            throw OAuthError(.invalidParameter(reason: "issuer: it must be an absolute URL without a query"))
         }
         _ = try EndpointUrl(issuer, name: "issuer")
         // A slash at the end is not part of the issuer's path (§3.1).

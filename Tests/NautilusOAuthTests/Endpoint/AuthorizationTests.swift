@@ -52,7 +52,7 @@ struct AuthorizationTests {
             scope: ["notes.write", "notes.read"],
             parameters: ["prompt": "login", "login_hint": "ann@example.com", "audience": "https://api.test"]
         )
-        let challenge = TokenEndpoint.challenge(of: Self.verifier)
+        let challenge = Pkce.challenge(of: Self.verifier)
         #expect(
             request.url.absoluteString
                 == "https://id.test/authorize?response_type=code&client_id=app"
@@ -281,7 +281,7 @@ struct AuthorizationTests {
             switch verdict {
             case .insecureUrl: #expect(error.kind == .insecureUrl)
             case .malformed:
-                let reason = "redirect_uri: it is no absolute URL without a fragment"
+                let reason = "redirect_uri: it must be an absolute URL without a fragment"
                 #expect(error.kind == .invalidParameter(reason: reason))
             case nil: Issue.record("\(error)")
             }
@@ -291,7 +291,7 @@ struct AuthorizationTests {
     enum RedirectVerdict: Sendable { case insecureUrl, malformed }
 
     @Test(
-        "a redirect whose scheme is that of scripts, files, mail or another protocol is refused, as no app's own",
+        "a redirect whose scheme is that of scripts, files, mail or another protocol is refused, since it cannot be an app's",
         arguments: [
             "javascript:alert(1)", "JavaScript:alert(1)", "vbscript:a", "data:text/html,a", "about:blank", "blob:a",
             "file:///in", "FILE:/in", "filesystem:a", "content://a/in", "ftp://notes.test/in", "ftps://notes.test/in",
@@ -301,7 +301,7 @@ struct AuthorizationTests {
     )
     func foreignSchemes(redirect: String) {
         let error = #expect(throws: OAuthError.self) { try Self.endpoint().authorize(redirect: redirect) }
-        #expect(error?.kind == .invalidParameter(reason: "redirect_uri: its scheme is no app's own"))
+        #expect(error?.kind == .invalidParameter(reason: "redirect_uri: its scheme cannot belong to an app"))
     }
 
     @Test(

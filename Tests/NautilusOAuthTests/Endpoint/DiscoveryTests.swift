@@ -122,7 +122,7 @@ struct DiscoveryTests {
         let error = try #require(await Self.error(issuer, transport))
         switch (verdict, error.kind) {
         case (.insecureUrl, .insecureUrl): break
-        case (.unusable, .invalidParameter(reason: "issuer: it is no absolute URL without a query")): break
+        case (.unusable, .invalidParameter(reason: "issuer: it must be an absolute URL without a query")): break
         case (.refused, .invalidParameter(let reason)): #expect(reason.hasPrefix("issuer: "))
         default: Issue.record("\(error)")
         }

@@ -13,7 +13,7 @@ struct RedirectTargetTests {
     }
 
     @Test(
-        "what is no absolute URL, is not ASCII, or has a user in it has no target",
+        "a text that is not an absolute URL, is not ASCII, or has a user in it has no target",
         arguments: [
             "", "/in", "in", ":", "1a:/in", "a b:/in", "a_b:/in", "https://ann@notes.test/", "https://@notes.test/",
             "https://note\u{17F}.test/", "https://notes.test/\u{E9}", "app?a:/in",

@@ -23,9 +23,7 @@ extension TokenEndpoint {
         parameters: [String: String] = [:]
     ) throws(OAuthError) -> AuthorizationRequest {
         let endpoint = try EndpointUrl(server.authorizationEndpoint, name: "authorization_endpoint")
-        guard server.codeChallengeMethods?.contains("S256") ?? true else {
-            throw OAuthError(.invalidParameter(reason: "code_challenge_method: the server does not take S256"))
-        }
+        try Pkce.check(server)
         let redirect = redirect.urlString
         try Self.check(redirect: redirect)
         let (state, verifier) = (randomness.secret(), randomness.secret())
@@ -33,8 +31,8 @@ extension TokenEndpoint {
         var query: HttpQuery = ["response_type": "code", "client_id": client.id, "redirect_uri": redirect]
         if let scope, !scope.isEmpty { query.add(scope.description, to: "scope") }
         query.add(state.text, to: "state")
-        query.add(Self.challenge(of: verifier.text), to: "code_challenge")
-        query.add("S256", to: "code_challenge_method")
+        query.add(Pkce.challenge(of: verifier.text), to: "code_challenge")
+        query.add(Pkce.method, to: "code_challenge_method")
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
             guard !Self.ownParameters.contains(name) else {
                 throw OAuthError(.invalidParameter(reason: "\(name) is set by the library"))
@@ -91,19 +89,14 @@ extension TokenEndpoint {
         }
     }
 
-    /// The challenge of a verifier: method S256 of RFC 7636 §4.2.
-    static func challenge(of verifier: String) -> String {
-        String(base64Url: Sha256.hash(verifier.utf8))
-    }
-
     /// Refuses a redirect that must not carry a code, because others could read it or no server may redirect there (RFC
     /// 6749 §3.1.2).
     private static func check(redirect: String) throws(OAuthError) {
         guard redirect.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !redirect.utf8.contains(UInt8(ascii: "#")),
             let target = RedirectTarget(redirect[...])
-        else { throw OAuthError(.invalidParameter(reason: "redirect_uri: it is no absolute URL without a fragment")) }
+        else { throw OAuthError(.invalidParameter(reason: "redirect_uri: it must be an absolute URL without a fragment")) }
         guard target.hasSchemeForCodes else {
-            throw OAuthError(.invalidParameter(reason: "redirect_uri: its scheme is no app's own"))
+            throw OAuthError(.invalidParameter(reason: "redirect_uri: its scheme cannot belong to an app"))
         }
         guard target.scheme == "http" || target.scheme == "https" else { return }
         _ = try EndpointUrl(redirect, name: "redirect_uri")
