@@ -198,8 +198,8 @@ extension Data {
 }
 
 extension HttpResponse<HttpBodyStream> {
-    /// The whole body, up to 64 MiB, the same limit that transports have for a body that is not streamed.
-    func wholeBody() async throws -> Data { try await body.collected(limit: 67_108_864) }
+    /// The whole body, up to the limit that transports have for a body that is not streamed.
+    func wholeBody() async throws -> Data { try await body.collected(limit: HttpBodyStream.wholeBodyLimit) }
 }
 
 /// A request that the framework makes from a declared one.

@@ -18,6 +18,10 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         case tooLarge(limit: Int)
     }
 
+    /// The most bytes of a response that are read as a whole, unless a transport is configured otherwise: 64 MiB, far
+    /// above any document that an API answers with, and still little enough for a phone to hold in memory.
+    public static let wholeBodyLimit = 67_108_864
+
     /// A body that is available in one piece.
     enum Whole {
         case bytes(Data)

@@ -41,7 +41,7 @@
 
             /// Creates a configuration; every default gives its reason at the property.
             public init(
-                responseLimit: Int = 67_108_864,
+                responseLimit: Int = HttpBodyStream.wholeBodyLimit,
                 headerLimit: Int = 262_144,
                 connectionsPerHost: Int = 6,
                 connections: Int = 256,

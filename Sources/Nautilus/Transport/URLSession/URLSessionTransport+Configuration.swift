@@ -10,8 +10,8 @@ extension URLSessionTransport {
         /// The largest response body, in bytes, after decompression; beyond it the exchange ends with
         /// ``TransportError/responseTooLarge(limit:)``.
         ///
-        /// 64 MiB: far above any document an API answers with, and what a phone can still hold in memory. On Linux,
-        /// Foundation cannot slow down a server, so without a limit a response could fill all memory.
+        /// Default: ``HttpBodyStream/wholeBodyLimit``, 64 MiB. On Linux, Foundation cannot slow down a server, so
+        /// without a limit a response could fill all memory.
         public var responseLimit: Int
         /// The most bytes of one body that wait on disk: for a streamed response, the bytes that have arrived but are
         /// not read yet; for a streamed request body, all of it, until it is sent. Beyond that, the exchange ends with
@@ -43,7 +43,7 @@ extension URLSessionTransport {
 
         /// Creates a configuration; every default gives its reason at the property.
         public init(
-            responseLimit: Int = 67_108_864,
+            responseLimit: Int = HttpBodyStream.wholeBodyLimit,
             spoolLimit: Int = 1_073_741_824,
             connectionsPerHost: Int = 6,
             pinnedKeys: [Data] = [],
