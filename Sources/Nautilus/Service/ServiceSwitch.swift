@@ -13,10 +13,10 @@ import Observation
 /// notes.select(.staging)
 /// let page = try await ListNotes().schedule(with: notes)
 /// ```
-/// The switch is itself a service, so that code that makes calls need not know of it. A call stays in the environment
-/// where it began, with all its attempts, as do the pages of a list, the connections of a stream and an open web
-/// socket. Each environment's service is made once and kept, with its own session, cache and budget if it makes them
-/// itself; a user who is signed in to an environment still is when it is selected again.
+/// The switch is itself a service, so that code that makes calls need not know about it. A call stays in the
+/// environment where it began, with all its attempts, as do the pages of a list, the connections of a stream and an
+/// open web socket. Each environment's service is made once and kept, with its own session, cache and budget if it
+/// makes them itself; a user who is signed in to an environment still is when it is selected again.
 ///
 /// Have a session sign in and renew through the service of its own environment, never through the switch: another
 /// environment may be selected by then, and would be sent the session's secrets.
@@ -30,13 +30,13 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
     private struct State: Sendable {
         var selected: Environment
         /// The last selection that was remembered and reported.
-        var told: Environment
+        var reported: Environment
         /// Whether selections are being reported; a selection made meanwhile is then reported as well.
-        var isTelling = false
+        var isReporting = false
         var services: [Environment: Service] = [:]
 
         init(_ environment: Environment) {
-            (selected, told) = (environment, environment)
+            (selected, reported) = (environment, environment)
         }
     }
 
@@ -103,33 +103,33 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
     public func select(_ environment: Environment) {
         guard state.withLock({ $0.selected }) != environment else { return }
         observed { state.withLock { $0.selected = environment } }
-        tell()
+        report()
     }
 
     /// The selected environment, followed by each one that is selected from now on; a new stream for each access. A
     /// slow reader gets only the latest.
     public var selections: AsyncStream<Environment> { broadcast.stream(replayingLatest: true) }
 
-    /// Has selections remembered and reported one at a time, so that the last one reported is the one that stays
-    /// selected. No lock is held meanwhile, since both run other people's code.
-    private func tell() {
-        let isTold = state.withLock { state in
-            defer { state.isTelling = true }
-            return state.isTelling
+    /// Remembers and reports selections one at a time, so that the last one reported is the one that stays selected. No
+    /// lock is held meanwhile, since both call the app's own code.
+    private func report() {
+        let isBeingReported = state.withLock { state in
+            defer { state.isReporting = true }
+            return state.isReporting
         }
-        guard !isTold else { return }
-        while let news = news() {
-            remember(news)
-            broadcast.send(news)
+        guard !isBeingReported else { return }
+        while let selection = nextSelection() {
+            remember(selection)
+            broadcast.send(selection)
         }
     }
 
     /// The selection to report next; nil if there is nothing new.
-    private func news() -> Environment? {
+    private func nextSelection() -> Environment? {
         state.withLock { state in
-            state.isTelling = state.told != state.selected
-            state.told = state.selected
-            return state.isTelling ? state.selected : nil
+            state.isReporting = state.reported != state.selected
+            state.reported = state.selected
+            return state.isReporting ? state.selected : nil
         }
     }
 
