@@ -93,7 +93,7 @@ public struct RetryCondition: Sendable {
         case .refused(.circuitOpen): .retry("the circuit lets a request through when its pause is over")
         case .refused(let refusal): .stop("not sent: \(refusal)")
         case .environmentChanged: .stop("the call belongs to the environment that it began in")
-        case .authorization: .stop("authorization is not mended by waiting")
+        case .authorization: .stop("waiting does not fix authorization")
         case .custom: .stop("an error of the application")
         }
     }
@@ -111,13 +111,13 @@ extension RetryCondition {
     /// The verdicts for statuses that have a reason of their own; for the others, the class decides.
     static let standardStatuses: [Int: Verdict] = [
         400: .stop("400 Bad Request: the request itself is wrong"),
-        401: .stop("401 Unauthorized: mended by a new credential, not by waiting"),
+        401: .stop("401 Unauthorized: waiting does not fix a rejected credential"),
         402: .stop("402 Payment Required: a person has to act"),
         403: .stop("403 Forbidden: the credential is known and does not suffice"),
         404: .stop("404 Not Found: absent now, absent in a second"),
         405: .stop("405 Method Not Allowed: the request itself is wrong"),
         406: .stop("406 Not Acceptable: the request itself is wrong"),
-        407: .stop("407 Proxy Authentication Required: mended by a credential, not by waiting"),
+        407: .stop("407 Proxy Authentication Required: waiting does not fix a missing credential"),
         408: .retry("408 Request Timeout: the server gave up waiting, and expects a repetition (RFC 9110 §15.5.9)"),
         409: .stop("409 Conflict: the state has to be resolved first"),
         410: .stop("410 Gone: for good"),
@@ -192,7 +192,7 @@ extension RetryCondition {
         // The answer: the server means it.
         .cancelled: .stop("the caller no longer waits for it"),
         .userCancelledAuthentication: .stop("the caller no longer waits for it"),
-        .userAuthenticationRequired: .stop("mended by a credential, not by waiting"),
+        .userAuthenticationRequired: .stop("waiting does not fix a missing credential"),
         .httpTooManyRedirects: .stop("the server redirects the same way the next time"),
         .redirectToNonExistentLocation: .stop("the server redirects the same way the next time"),
         .resourceUnavailable: .stop("the resource is not available"),
