@@ -5,20 +5,20 @@ import Nautilus
 ///
 /// Interceptors see a request before the retrier has stamped the user's credential on it, so nothing in the request
 /// shows whose credential it will carry. The stamped request is observed, however, so that an answer to a request with
-/// a credential is never taken for one that is the same for all users. Any field that may hold a secret counts as a
+/// a credential is never treated as one that is the same for all users. Any field that may hold a secret counts as a
 /// credential: `Authorization`, `Cookie`, `X-Api-Key`.
 public enum CacheAccounts: Sendable {
-    /// Shares only answers to requests without any credential; all other requests bypass the cache, among them those on
-    /// which a session is to put one (`AttemptContext/willStamp(_:)`).
+    /// Shares only answers to requests without any credential; all other requests bypass the cache, including those
+    /// that a session will stamp (`AttemptContext/willStamp(_:)`).
     case anonymousOnly
     /// Shares answers to requests with a credential within one account, and with no other account.
     ///
     /// A call belongs to the account that the closure names when the call begins, before its retrier is made
     /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, once it has been stamped and
-    /// once its answer has come. As soon as it names another account, the call bypasses the cache: it gets nothing of
-    /// either account, and leaves nothing to any. The closure returns the account that the credential stands for, or
-    /// nil when nobody is signed in or that is not known yet, and must answer at once. With nil the call bypasses the
-    /// cache, as it does with an empty name, which tells no users apart. Answers to guests, through
+    /// once its answer has come. As soon as it names another account, the call bypasses the cache: it gets no stored
+    /// answer of either account, and its own answer is not stored. The closure returns the account that the credential
+    /// stands for, or nil when nobody is signed in or that is not known yet, and must answer at once. With nil the call
+    /// bypasses the cache, as it does with an empty name, which does not distinguish users. Answers to guests, through
     /// `HttpService/signedOut`, are kept apart from all accounts. The closure receives the request as it was declared,
     /// for a service whose requests name their user.
     ///
@@ -33,9 +33,9 @@ public enum CacheAccounts: Sendable {
         facts.note(CallAccount(account(request)) { account(request) }, by: owner)
     }
 
-    /// The account that the answer to a request belongs to; nil when that is not known: its call will carry a
-    /// credential of no named account, or `owner` has not noted it, because it began when the service did not have
-    /// `owner`.
+    /// The account that the answer to a request belongs to; nil when that is not known. In the case ``anonymousOnly``,
+    /// the call will carry a credential; in the case ``separate(_:)``, the account has no name, or `owner` has not
+    /// noted it because the service did not have `owner` when the call began.
     func account(
         of request: HttpRequest,
         _ context: AttemptContext,
@@ -61,7 +61,7 @@ struct CallAccount: Sendable {
         (self.partition, self.name) = (CachePartition(account: account), name)
     }
 
-    /// Whether the account has a name that tells it from others.
+    /// Whether the account has a name that distinguishes it from others.
     var isNamed: Bool { partition.account?.isEmpty == false }
 
     /// Whether the account is still the same, so that new answers may be kept, and stored ones given out.

@@ -96,7 +96,7 @@ struct DirectiveList {
         self.field = FieldReader(field)
     }
 
-    /// The next directive, with its name in small letters; nil at the end.
+    /// The next directive, with its name in lowercase; nil at the end.
     mutating func next() -> (name: String, value: String?)? {
         while !field.isAtEnd {
             field.skip { $0 == UInt8(ascii: ",") || $0.isBlank }

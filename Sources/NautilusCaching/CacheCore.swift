@@ -22,8 +22,8 @@ struct CacheCore: Sendable {
         let partition: CachePartition
     }
 
-    /// The largest number of responses to one URL for one account that differ by the fields `Vary` names. With more of
-    /// them, the same one is not requested often enough.
+    /// The largest number of responses to one URL for one account that differ by the fields `Vary` names. With more
+    /// variants, each is requested too rarely to be worth keeping.
     static let maxVariants = 8
 
     private let limit: Int

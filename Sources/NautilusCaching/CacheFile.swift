@@ -6,7 +6,7 @@ import Nautilus
 /// written without the body, which does not change.
 ///
 /// Each file is sealed with a digest. Since a cache may lose what it has, its files are not synchronised when they are
-/// written; the digest keeps a file that a power failure has torn from being taken for a response.
+/// written; the digest keeps a file that was torn by a power failure from being read as a response.
 enum CacheFile {
     /// The largest body that is kept in the record itself: it fits into one block of most disks, which is written
     /// anyway.

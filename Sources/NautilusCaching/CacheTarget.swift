@@ -67,7 +67,7 @@ final class CredentialNames: Sendable {
 extension HttpRequest {
     /// Whether a credential was stamped on the request, or any of its fields may be a secret that tells users apart.
     ///
-    /// - Parameter appFields: Fields that are no user's, whatever their names say.
+    /// - Parameter appFields: Fields that belong to no user, whatever their names suggest.
     func hasCredential(besides appFields: Set<HttpHeader.Name>) -> Bool {
         isStamped
             || header.fields.contains { CredentialNames.shared.contains($0.name) && !appFields.contains($0.name) }

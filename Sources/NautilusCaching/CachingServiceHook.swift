@@ -10,10 +10,10 @@ import Nautilus
 /// }
 /// ```
 /// It remembers the decoded result, so an answer costs only a dictionary lookup: nothing is built or decoded. The
-/// server has no say in how long results are good; an ``HttpCache`` heeds what servers say.
+/// server has no say in how long results are good; an ``HttpCache`` follows the server's rules.
 ///
 /// Requests are told apart by their type and value, so only `Hashable` ones are remembered, and only GET and HEAD,
-/// which change nothing. The hook does not see anything else that decides about the answer, such as a header of the
+/// which change nothing. The hook does not see anything else that the answer depends on, such as a header of the
 /// service that the user can change: call ``removeAll()`` when it changes. Services at one base URL whose `coders`
 /// differ need a hook each. When a call has changed something, call ``remove(_:)`` for the requests whose results show
 /// it.
@@ -81,7 +81,7 @@ public final class CachingServiceHook: ServiceHook {
 
     /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        // A guest's answer is not a user's, and vice versa; an empty name makes no difference between users.
+        // An answer to a guest is not for users, nor vice versa; an empty name does not distinguish users.
         guard let account = account(), !facts.isSignedOut || account.isEmpty else { return }
         let removals = core.withLock { $0.removals }
         facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)

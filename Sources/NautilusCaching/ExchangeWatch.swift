@@ -20,7 +20,7 @@ final class ExchangeWatch: Sendable {
     /// - Parameters:
     ///   - account: The account that the answer is meant for.
     ///   - context: The context of the attempt, or of the side request.
-    ///   - appFields: Fields that are no user's, whatever their names say.
+    ///   - appFields: Fields that belong to no user, whatever their names suggest.
     init(_ account: CallAccount, _ context: AttemptContext, appFields: Set<HttpHeader.Name>) {
         (self.account, self.appFields) = (account, appFields)
         role = context.isSideRequest ? .side : .main

@@ -43,8 +43,8 @@ extension HttpCache {
         )
     }
 
-    /// A stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1); forgotten if it cannot be
-    /// decoded.
+    /// Returns a stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1), and forgets it if it
+    /// cannot be decoded.
     ///
     /// - Parameter answer: The server's answer that permits serving the stored response, which then counts as its
     ///   exchange; nil when nothing was sent.

@@ -139,8 +139,9 @@ extension HttpCache {
 }
 
 extension AttemptContext {
-    /// Whether a response is what its status says. If one type rejects it, that need not hold for another type, and a
-    /// page that cannot be decoded does not come from this server: neither says anything about what is stored.
+    /// Whether a response may change what is stored. A response that one type rejects may be an answer to another type,
+    /// and a page that cannot be decoded does not come from this server: neither says anything about the stored
+    /// response.
     fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
         guard !response.isRejected else { return false }
         if case .undecodable = verdict(on: response) { return false }

@@ -30,9 +30,9 @@ import Nautilus
 /// responses that vary by a secret or by `*`. It stores all fields of a header except `Set-Cookie` and those that
 /// belong to one exchange: fields of the connection and of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
 ///
-/// Nor does it store answers that the call's request cannot decode, answers whose body says that the request has
-/// failed, and answers that an interceptor behind the cache has made by itself or fetched from another URL. A stored
-/// answer that cannot be decoded is forgotten, in memory and on disk.
+/// Nor does it store answers that the call's request cannot decode, answers whose body reports a failure, and answers
+/// that an interceptor behind the cache has made by itself or fetched from another URL. A stored answer that cannot be
+/// decoded is forgotten, in memory and on disk.
 ///
 /// If an interceptor behind the cache stamps a field that `Vary` names, the field is unknown when the cache looks, and
 /// such an answer is served only after the server has validated it. Put interceptors that stamp such fields before the
@@ -109,7 +109,7 @@ public final class HttpCache: HttpInterceptor {
         guard let target = CacheTarget(request) else { return try await next(request) }
         // RFC 9111 §4.4; an unknown method may change something, too.
         if !request.method.isSafe { return try await change(target, request, next) }
-        // An answer that brings a credential is one user's, whatever its header allows, and of use once.
+        // An answer that brings a credential belongs to one user, whatever its header allows, and is useful only once.
         guard !context.isForCredential else { return try await next(request) }
         // A streamed body is never available as a whole.
         guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }

@@ -55,8 +55,8 @@ public final class RequestCoalescing: HttpInterceptor {
     ///   - accounts: How answers to different users are kept apart. Default: as soon as a request turns out to carry a
     ///     credential, the others go on alone, since nothing says that they belong to the same user.
     ///   - appFields: As for ``HttpCache``. Default: none.
-    ///   - ignoredNames: Fields that may differ between identical requests, such as a field with a number for each
-    ///     request. Default: none, since any field may decide about the answer.
+    ///   - ignoredNames: Fields that may differ between identical requests, such as one that numbers the requests.
+    ///     Default: none, since the answer may depend on any field.
     public init(
         accounts: CacheAccounts = .anonymousOnly,
         appFields: Set<HttpHeader.Name> = [],

@@ -49,7 +49,7 @@ enum StoringRules {
             control.isStorable || control.maxAge != nil || response.header[.expires] != nil
                 || StoredResponse.heuristicStatuses.contains(response.status)
         else { return false }
-        // A response that can be neither served nor validated would be kept in vain.
+        // A response that can be neither served nor validated would be kept for nothing.
         if response.mustBeValidated { return response.hasValidator }
         if lifetime > 0 || response.hasValidator || (control.staleWhileRevalidate ?? 0) > 0 { return true }
         // RFC 5861 §4: the response may be useful while the server fails.

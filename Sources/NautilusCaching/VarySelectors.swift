@@ -16,7 +16,7 @@ struct VarySelectors: Hashable, Sendable {
     /// The longest `Vary` that is read, in bytes: enough for the names of some hundred fields.
     private static let longest = 8_192
 
-    /// The values by field name, in small letters.
+    /// The values by field name, in lowercase.
     let values: [String: Value]
 
     init(_ values: [String: Value]) {
@@ -64,7 +64,7 @@ struct VarySelectors: Hashable, Sendable {
 }
 
 extension HttpHeader {
-    /// The fields that a response varies by, in small letters.
+    /// The fields that a response varies by, in lowercase.
     var varyingNames: [Name] {
         (self[.vary] ?? "").split(separator: ",").map { Name($0.trimmingBlanks.lowercased()) }
             .filter { !$0.rawValue.isEmpty }

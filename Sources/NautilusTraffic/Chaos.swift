@@ -25,7 +25,7 @@ import Nautilus
 /// ```swift
 /// service.chaos.isOn = true
 /// ```
-/// Put it last, next to the wire, so that everything else takes its trouble for the network's.
+/// Put it last, next to the wire, so that everything else treats its trouble as the network's.
 ///
 /// The seed and the request's number alone decide the fate of a request. The first request is number 1, and so on in
 /// the order of arrival; each retry has its own number. The faults are tried in order, each at its rate: delays add up,
@@ -185,7 +185,7 @@ public struct ChaosFault: Sendable {
     }
 }
 
-/// The underlying error of a failure made by ``Chaos``, so that nobody looks for its cause on the server.
+/// The underlying error of a failure made by ``Chaos``, so that its cause is not sought on the server.
 public struct ChaosError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The seed of the chaos.
     public let seed: UInt64

@@ -2,7 +2,7 @@ import Nautilus
 
 /// The conditions under which a ``CircuitBreaker`` opens, and for how long; each default comes with its reason.
 public struct CircuitLimits: Sendable {
-    /// The share of the requests in the window that has to fail.
+    /// The share of the requests in the window that have to fail.
     public let failureRate: Double
     /// How many requests have to be in the window for their rate to count.
     public let minimumThroughput: Int
@@ -21,8 +21,8 @@ public struct CircuitLimits: Sendable {
     ///     requests do not help a server that fails every second one, while a server that fails every third still
     ///     serves two of three.
     ///   - minimumThroughput: Less than 1 counts as 1. Default: 20, since two of three requests may fail by chance.
-    ///   - window: Outcomes count for nine to ten tenths of it. At least a millisecond. Default: 10 s, long enough to
-    ///     judge by an app's traffic, short enough to open soon after an outage begins.
+    ///   - window: At least a millisecond. An outcome counts for 90 to 100 % of the window. Default: 10 s, long enough
+    ///     to judge by an app's traffic, short enough to open soon after an outage begins.
     ///   - pause: Default: exponential from 5 s to 60 s with equal jitter, since a restart takes seconds and an outage
     ///     minutes, and the probes of a whole fleet must not come together. Never less than a millisecond.
     ///   - failingStatuses: Default: 500…599, with which the server itself says that it has failed; a 4xx is the

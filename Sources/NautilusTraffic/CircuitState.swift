@@ -2,12 +2,12 @@ import Nautilus
 
 /// The state of a ``CircuitBreaker``'s circuit to one origin.
 public enum CircuitState: Hashable, Sendable {
-    /// Requests go, and their outcomes are counted.
+    /// Requests are sent, and their outcomes are counted.
     case closed
-    /// No request goes for the rest of the pause.
+    /// No request is sent for the rest of the pause.
     case open(remaining: Duration)
-    /// The pause is over. One request goes, to see whether the origin has recovered, and decides for all. If it takes
-    /// longer than the pause, another goes beside it, and the first that ends decides.
+    /// The pause is over. One request is sent, to see whether the origin has recovered, and decides for all. If it
+    /// takes longer than the pause, another is sent beside it, and the first to end decides.
     case halfOpen(isProbing: Bool)
 }
 
@@ -15,9 +15,9 @@ public enum CircuitState: Hashable, Sendable {
 public struct CircuitEvent: Hashable, Sendable {
     /// A change of a circuit.
     public enum Change: Hashable, Sendable {
-        /// Too many requests have failed, or the probe has: no request goes for this long.
+        /// Too many requests have failed, or the probe has: no request is sent for this long.
         case opened(pause: Duration)
-        /// One request goes, to see whether the origin has recovered.
+        /// One request is sent, to see whether the origin has recovered.
         case probed
         /// The probe has succeeded.
         case closed

@@ -5,7 +5,7 @@ import Nautilus
 /// first.
 ///
 /// The more requests a server works on at the same time, the longer each takes, until all exceed their timeouts and the
-/// work is in vain. A request that waits here costs the server nothing.
+/// work is wasted. A request that waits here costs the server nothing.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -34,7 +34,7 @@ public final class ConcurrencyLimit: HttpInterceptor {
     ///     default: it is the load that the server can bear, divided by the number of its clients. Browsers open six
     ///     connections to a host.
     ///   - maxWaiting: How many requests may wait for one of those slots; less than 0 counts as 0. Default: 100: behind
-    ///     a hundred others a request is of no use to its caller any more, and an error says so at once.
+    ///     a hundred others, a request is no longer of use to its caller, and an error says so at once.
     public init(_ maxConcurrent: Int, maxWaiting: Int = 100) {
         core = Locked(SlotCore(maxConcurrent: max(1, maxConcurrent), maxWaiting: max(0, maxWaiting)))
     }
@@ -147,7 +147,7 @@ struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Send
 
     /// Gives a slot of `origin` back.
     ///
-    /// - Returns: The slot's new holder; nil when nobody waits for one.
+    /// - Returns: The slot's new holder; nil when no request waits for one.
     mutating func leave(_ origin: HttpOrigin) -> Waiter? {
         origins.place(of: origin).flatMap { origins[$0].leave() }
     }
@@ -216,7 +216,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Gives a slot back.
     ///
-    /// - Returns: The slot's new holder; nil when nobody waits for one.
+    /// - Returns: The slot's new holder; nil when no request waits for one.
     mutating func leave() -> Waiter? {
         if let next = line.popFirst() { return next }
         taken -= 1

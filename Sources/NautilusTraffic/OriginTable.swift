@@ -44,7 +44,7 @@ struct OriginTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - makeValue: Creates the value of a new origin.
-    ///   - worth: What would be lost if a value were forgotten.
+    ///   - worth: The loss if a value were forgotten.
     mutating func place(
         of key: Key,
         makeValue: () -> Value,

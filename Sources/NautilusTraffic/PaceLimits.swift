@@ -2,7 +2,8 @@ import Nautilus
 
 /// The limits that a server has reported for one partition.
 struct PaceLimits: Sendable {
-    /// More than any server has. The oldest limit is dropped, so that ever new names do not fill the memory.
+    /// The most limits that are kept, more than any server has. Beyond it the oldest is dropped, so that an endless
+    /// stream of new names does not fill the memory.
     static let maxCount = 32
 
     private var limits: [PaceLimit] = []
@@ -61,8 +62,8 @@ struct PaceLimits: Sendable {
 /// One limit as the server last reported it, adjusted for the requests sent since.
 ///
 /// A report says how many more requests the server would accept when it answered a request. The server may or may not
-/// have counted the requests that were under way at that time, so they are subtracted: never is one too many sent. Once
-/// they have all ended with a report, the figure is exact.
+/// have counted the requests that were under way at that time, so they are subtracted, and no more are ever sent than
+/// it accepts. Once they have all ended with a report, the figure is exact.
 struct PaceLimit: Sendable {
     let policy: String
     let partition: String?
@@ -158,8 +159,8 @@ struct PaceRules: Hashable, Sendable {
         self.interval = rate.map { min(interval, $0.period / $0.count) } ?? interval
     }
 
-    /// How long a request waits that was not refused when it came: a little longer than the longest wait, since releases
-    /// are spread, and a busy machine is late.
+    /// How long a request may wait that was not refused when it came: a little longer than the longest wait, since
+    /// releases are spread, and a busy machine is late.
     var patience: Duration { maxWait + max(.seconds(1), maxWait / 10) }
 
     /// Why a request does not wait this long; nil when it does.

@@ -201,7 +201,7 @@ extension PaceMachine {
         return block
     }
 
-    /// Forgets what the server was believed to have said, once it has answered the request that asked in spite of that.
+    /// Forgets what the server was believed to have said, once it has answered the request that was sent nevertheless.
     private mutating func endProbe(by number: Int) {
         if number == probe { (probe, pauseEnd, limits) = (nil, nil, PaceLimits()) }
     }

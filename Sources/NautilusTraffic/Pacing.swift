@@ -4,8 +4,8 @@ import Nautilus
 /// An interceptor that makes requests wait while the server says that it accepts no more, with `Retry-After`,
 /// `RateLimit` or its predecessors; it also keeps the client's own rate, if there is one.
 ///
-/// A server that answers 429 has worked in vain, and still counts the request against the client. Here, the limits that
-/// one answer reports apply to all calls: a call that would exceed them waits before it is sent rather than after.
+/// A server that answers 429 has worked for nothing, and still counts the request against the client. Here, the limits
+/// that one answer reports apply to all calls: a call that would exceed them waits before it is sent rather than after.
 ///
 /// ```swift
 /// struct NotesService: HttpService {
@@ -46,19 +46,19 @@ public final class Pacing: HttpInterceptor {
     /// Creates pacing that knows of no limits yet.
     ///
     /// - Parameters:
-    ///   - rate: How many requests go in a time, for a server that documents its limits elsewhere, or refuses without
-    ///     reporting them. No more are handed to the transport for one partition within any such time; redirects are
-    ///     not counted, and clocks and networks may bring requests closer together. So may a transport in which they
-    ///     wait for a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of as many as
-    ///     the transport has connections to a host, six by default, keeps that line empty. Default: nil, as many as the
-    ///     server accepts.
+    ///   - rate: How many requests may be sent in a given time, for a server that documents its limits elsewhere, or
+    ///     refuses without reporting them. No more are handed to the transport for one partition within any such time;
+    ///     redirects are not counted, and clocks and networks may bring requests closer together. So may a transport in
+    ///     which they wait for a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of
+    ///     as many as the transport has connections to a host, six by default, keeps that line empty. Default: nil, as
+    ///     many as the server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
-    ///     Default: nil, 100: behind a hundred others a request is of no use to its caller any more. With a `rate`, as
+    ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, like the
-    ///     cap of a backoff, since a caller would rather know. It also limits what a server can order by mistake, or a
-    ///     wrong clock can make of a date: one request goes all the same each time that long has passed, or a minute if
-    ///     that is longer, and its answer counts in place of what was believed.
+    ///     cap of a backoff, since a caller would rather know. It also limits the effect of a server's mistake, or of a
+    ///     wrong clock on a date: each time that long has passed, or a minute if that is longer, one request is sent
+    ///     nevertheless, and its answer replaces what was believed.
     ///   - interval: The mean time between two releases after a wait. Default: 20 ms, fifty a second: a server that has
     ///     just asked for patience does not get the whole line at once, and the last of a hundred waits two seconds
     ///     longer. Limits apply in addition, and a faster `rate` shortens the interval.

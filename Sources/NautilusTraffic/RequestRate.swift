@@ -1,6 +1,6 @@
 import Nautilus
 
-/// A number of requests in a time, as a server's documentation gives it.
+/// A number of requests per period, as a server's documentation gives it.
 ///
 /// ```swift
 /// let pacing = Pacing(rate: .requests(5, per: .seconds(1)))

@@ -218,8 +218,8 @@ extension AttemptContext {
     }
 
     /// Whether the call's retrier is to put a user's credential on a request, once the interceptors are through: the
-    /// call goes on in a session, and the request goes to the service's origin. False in a context that a test has made,
-    /// and for a retrier that stamps without a ``CredentialLease``.
+    /// call goes on in a session, and the request goes to the service's origin. False in a context that a test has
+    /// made, and for a retrier that stamps without a ``CredentialLease``.
     ///
     /// For an interceptor that keeps the answers to users apart from those to guests.
     public func willStamp(_ request: HttpRequest) -> Bool {

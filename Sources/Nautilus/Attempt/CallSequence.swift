@@ -1,4 +1,4 @@
-/// Calls that continue one another: the pages of a list, the connections of a stream, the questions of a long poll.
+/// Calls that continue one another: the pages of a list, the connections of a stream, the requests of a long poll.
 ///
 /// All of them belong to the environment and to the sessions in which the first one began: a list begun as one user
 /// gets none of the next user's pages. `Request.response(with:in:)` makes a call one of a sequence. A call that would
@@ -120,8 +120,8 @@ public struct CallSequence: Sendable {
 
         /// The session of the first call's lease at this place; for the first call itself, this is `beginning`.
         ///
-        /// - Returns: Nil when the first call had no such lease, or one of another type: then the sequence did not begin
-        ///   as the user whose credential the lease shares.
+        /// - Returns: Nil when the first call had no such lease, or one of another type: then the sequence did not
+        ///   begin as the user whose credential the lease shares.
         func session<Session>(orBeginning beginning: Owner<Session>) -> (Session, isFirst: Bool)? {
             sequence.state.withLock { state in
                 if index < state.owners.count {

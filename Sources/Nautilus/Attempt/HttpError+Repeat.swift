@@ -11,8 +11,7 @@ extension HttpError {
         delivery != .maybeExecuted || request?.isIdempotent == true
     }
 
-    /// Whether the request was held back on this side, so that nothing in the error comes from the server: its repeat
-    /// is the first that the server sees, and ``retryAfter`` is not the server's wish.
+    /// Whether the request was held back on this side, so that nothing in the error comes from the server.
     var isRefusal: Bool {
         if case .refused = kind { true } else { false }
     }

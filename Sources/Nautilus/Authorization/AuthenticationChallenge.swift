@@ -4,7 +4,7 @@
 /// error.response?.header.challenges.first { $0.scheme == "bearer" }?["error"]   // "invalid_token"
 /// ```
 public struct AuthenticationChallenge: Hashable, Sendable {
-    /// The scheme in small letters, since its case means nothing: `bearer`, `basic`.
+    /// The scheme in lowercase, since its case means nothing: `bearer`, `basic`.
     public let scheme: String
     /// The parameters, unquoted, keyed by lowercase name; when a name is repeated, its first value.
     public let parameters: [String: String]
@@ -29,7 +29,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// The value of a parameter, in whatever case; nil when there is none.
     public subscript(name: String) -> String? { parameters[name.lowercased()] }
 
-    /// The challenges in the values of a header, in order; what does not parse is skipped.
+    /// The challenges in the values of a header, in order; anything that does not parse is skipped.
     ///
     /// Reads at most 16 challenges and 16 KiB of all values together, more than any server needs: a longer header is
     /// only there to keep its reader busy. A challenge that extends beyond the limit is left out.
@@ -147,7 +147,8 @@ struct ChallengeParser {
         let start = field.position
         field.skipBlanks()
         let textStart = field.position
-        // A token68 needs a blank in front. Checked first: else the text would be scanned again from each `/` in it.
+        // A token68 needs a blank in front. Checked first; otherwise the text would be scanned again from each `/` in
+        // it.
         guard start < textStart else { return nil }
         field.skip { $0.isToken68Character }
         let hasText = field.position > textStart
@@ -161,7 +162,7 @@ struct ChallengeParser {
         return text
     }
 
-    /// Skips what cannot begin a token: a quoted text as a whole, so that commas in it do not separate challenges.
+    /// Skips text that cannot begin a token: a quoted text as a whole, so that commas in it do not separate challenges.
     private mutating func skipGarbage() {
         if field.current == .quote { _ = field.readQuoted() } else { field.skip() }
     }
@@ -185,7 +186,7 @@ extension UInt8 {
 }
 
 extension HttpHeader {
-    /// The challenges of all `WWW-Authenticate` fields, in order; what does not parse is skipped.
+    /// The challenges of all `WWW-Authenticate` fields, in order; anything that does not parse is skipped.
     public var challenges: [AuthenticationChallenge] {
         AuthenticationChallenge.challenges(in: values(of: .wwwAuthenticate))
     }

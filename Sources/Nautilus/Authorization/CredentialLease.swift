@@ -27,11 +27,11 @@ public struct CredentialLease<Source: CredentialSource> {
     public typealias Grant = RefreshCoordinator<Source.Credential>.Grant
 
     private let source: Source
-    /// Whether the call is a guest's, which carries no credential, no matter which retrier it was given.
+    /// Whether the call is a guest's, which carries no credential, whichever retrier it was given.
     private let isIdle: Bool
     /// The session that was current when the call began, however late its first request goes out.
     private var session: RefreshCoordinator<Source.Credential>.Session
-    /// Whether the session is given by an earlier call, which this one continues.
+    /// Whether the session is that of an earlier call, which this one continues.
     private var isFixed = false
     /// Whether the call continues one that began without a session of this source.
     private var continuesAnother = false
@@ -52,7 +52,7 @@ public struct CredentialLease<Source: CredentialSource> {
     /// it for each call, and so when the call begins.
     ///
     /// The call for the next page of a list, or for the next connection of a stream, belongs to the session in which
-    /// the first of these calls began. If that one had no such lease, it went out as nobody or as somebody else, and
+    /// the first of these calls began. If that call had no such lease, it went out as a guest or as another user, and
     /// ``stamp(_:context:with:)`` throws ``RefreshError/superseded``.
     public init(_ source: Source) {
         self.source = source
@@ -124,8 +124,8 @@ public struct CredentialLease<Source: CredentialSource> {
     /// attempt repeated, once in a call. To be called in ``Retrier/retry(_:failingWith:)``.
     ///
     /// An attempt is repeated only if the very exchange that failed carried a credential of this lease, and if
-    /// repeating cannot execute anything twice that the attempt has sent. If the refresh fails, the call fails with
-    /// kind ``FailureKind/authorization``, the rejection's response, and the refresh's error underneath.
+    /// repeating it cannot execute twice anything that it has sent. If the refresh fails, the call fails with kind
+    /// ``FailureKind/authorization``, the rejection's response, and the refresh's error underneath.
     public mutating func decide(after failure: HttpError) async -> RetryDecision {
         reason = nil
         // Either another credential would not help, or the rejected credential was not this lease's.

@@ -78,8 +78,8 @@ extension CallSequence {
         throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
     }
 
-    /// Like ``untilEndOfSession(_:)``, but also returns a value that cancelled work still produces: a slot has to be
-    /// given back.
+    /// Like ``untilEndOfSession(_:)``, but also returns a value that cancelled work still produces, such as a slot that
+    /// has to be given back.
     func untilEndOfSession<Value: Sendable>(
         keepingLate work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -38,11 +38,11 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Creates a coordinator.
     ///
     /// - Parameters:
-    ///   - credential: The credential of a user who is signed in already; nil, the default, for nobody.
+    ///   - credential: The credential of a user who is signed in already. Default: nil, no user.
     ///   - lifetime: How long a credential serves, from its receipt; nil, the default, for no expiry. Asked once for
-    ///     each credential. For a stored credential, return what is left of its lifetime. A credential that comes out
-    ///     of a refresh already expired still serves until the server rejects it: some clock must be wrong, and another
-    ///     refresh would bring the same.
+    ///     each credential. For a stored credential, return the rest of its lifetime. A credential that is already
+    ///     expired when a refresh returns it still serves until the server rejects it: some clock must be wrong, and
+    ///     another refresh would bring the same.
     ///   - origins: The origins to which the credential may be sent. Default: ``CredentialOrigins/first``, the first
     ///     one it is sent to, since most services have one origin.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
@@ -150,7 +150,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         handle(.signOut)
     }
 
-    /// Takes over a credential that was refreshed elsewhere, by another process, say: the session goes on.
+    /// Takes over a credential that was refreshed elsewhere, such as by another process: the session goes on.
     ///
     /// - Parameters:
     ///   - grant: The grant to replace. Nothing happens if it is no longer the present one.
@@ -160,7 +160,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     }
 }
 
-// MARK: - Carrying out what the machine says
+// MARK: - Carrying out the machine's actions
 
 extension RefreshCoordinator {
     func handle(_ input: RefreshMachine.Input) {

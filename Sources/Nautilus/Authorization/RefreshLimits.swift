@@ -8,16 +8,16 @@ public struct RefreshLimits: Sendable {
     public let maxStarts: Int
     /// The time over which ``maxStarts`` counts.
     public let window: Duration
-    /// How long no refresh starts after a transient failure; the delay before retry 1 follows the first failure in a
-    /// row.
+    /// The pauses after transient failures, during which no refresh starts: the delay before retry 1 after the first
+    /// failure in a row, the delay before retry 2 after the second, and so on.
     public let coolDown: Backoff
-    /// The longest to which the token endpoint's `Retry-After` can extend a cool-down.
+    /// The longest cool-down that the token endpoint can ask for by `Retry-After`.
     public let retryAfterCap: Duration
     /// How long a call without a deadline waits, after failed refreshes, for the next one to start.
     public let patience: Duration
     /// How many cool-downs one call waits out.
     public let maxCoolDowns: Int
-    /// The earliest that a background refresh starts before expiry.
+    /// The longest time before expiry at which a background refresh starts.
     public let maxLeeway: Duration
 
     /// Creates limits; negative values count as zero.

@@ -15,7 +15,7 @@ struct RefreshMachine: Sendable {
     var expiredMark: SessionMark?
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; kept across sessions, since it protects the server
-    private var running: [RefreshFlight] = []  // every refresh that has not ended, even one that nobody waits for
+    private var running: [RefreshFlight] = []  // every refresh that has not ended, even one that no call waits for
 
     init(limits: RefreshLimits) {
         self.limits = limits
@@ -175,7 +175,7 @@ extension RefreshMachine {
         at now: Duration
     ) -> [Action] {
         noteEnd(of: flight)
-        // The generation decides, not the slot: a late success has spent the old token, so to drop it would end the
+        // The generation decides, not the slot: a late success has spent the old token, so dropping it would end the
         // session.
         guard let session = state.session, session.grant.generation == flight.generation else {
             return [.announce(.call(.refreshEnded(generation: nil)))]

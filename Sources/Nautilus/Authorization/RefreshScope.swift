@@ -67,7 +67,8 @@ enum RefreshScope {
     static func run<Value>(_ coordinator: AnyObject, _ refresh: () async throws -> Value) async throws -> Value {
         let mark = Mark(coordinator)
         defer { mark.end() }
-        // Drops marks that are over: a refresh that leaves behind a task that refreshes again would add one each time.
+        // Drops the marks of refreshes that are over: a refresh that leaves behind a task that refreshes again would
+        // add one each time.
         do {
             return try await $marks.withValue(marks.filter { !$0.isOver } + [mark], operation: refresh)
         } catch  where mark.explains(error) {

@@ -136,7 +136,7 @@ struct RefreshCoolDown: Sendable {
     var overdue: Overdue?
 }
 
-// MARK: - What the machine is told, and what it says
+// MARK: - The machine's inputs and actions
 
 extension RefreshMachine {
     /// An input of the machine.

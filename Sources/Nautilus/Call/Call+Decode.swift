@@ -92,7 +92,7 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
         return .rejected(rejected)
     }
 
-    /// The result of an answer that nobody has changed since it arrived; nil for any other.
+    /// The result of an answer that has not been changed since it arrived; nil for any other.
     func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
         answers.withLock { $0.first { $0.isSeen(as: response) } }?.result
     }

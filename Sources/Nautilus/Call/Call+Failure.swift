@@ -35,7 +35,7 @@ extension Call {
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if let exchange { error.exchange = exchange }
-        // What was cancelled is another service's call, a side request, or an actor's work; this call goes on.
+        // Another service's call, a side request or an actor's work was cancelled; this call goes on.
         if error.kind == .cancelled, !Task.isCancelled, exchange == nil {
             error.kind = .custom
             error.underlying = error.underlying ?? thrown

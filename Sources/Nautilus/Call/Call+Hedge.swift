@@ -178,8 +178,8 @@ struct HedgedExchange: Sendable {
     private func isAnswered(by outcome: Outcome) -> Bool {
         guard let status = outcome.response?.status else { return false }
         if follower.accepted.contains(status) { return true }
-        // The other send would get the same answer, unless this status only describes the moment. After a DELETE,
-        // a 404 may be the answer to whichever send came second.
+        // The other send would get the same answer, unless this status only describes the moment. After a DELETE, a 404
+        // may be the answer to the send that came second.
         return request.method.isSafe && status < 500 && ![408, 425, 429].contains(status)
     }
 }
@@ -197,7 +197,7 @@ extension RedirectFollower.Outcome {
         }
     }
 
-    /// Whether the server has said something here that the caller has to heed, and that it has not said in `other`.
+    /// Whether the server has said something here that the caller has to heed and that is missing in `other`.
     fileprivate func saysMore(than other: RedirectFollower.Outcome) -> Bool {
         guard let response else { return false }
         guard let otherResponse = other.response else { return true }

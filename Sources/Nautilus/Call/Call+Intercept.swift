@@ -33,7 +33,7 @@ extension Call {
 /// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from
 /// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which replaces the
 /// original when the stamping is done, so that an abandoned side request never keeps the call waiting.
-// Unchecked: retrier and builder of the call are touched in turn and before its end, the rest of it never changes.
+// Unchecked: the call's retrier and builder are touched in turn and before its end; the rest of it never changes.
 private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttempt, @unchecked Sendable {
     private let call: Call<R, S>
     private let context: AttemptContext

@@ -1,6 +1,6 @@
 extension Call {
-    /// The time above which a retrier must have waited, usually for a credential: 5 ms. To use what is already there
-    /// takes less; every refresh takes more.
+    /// The time above which a retrier must have waited, usually for a credential: 5 ms. Using a credential that is
+    /// already there takes less; every refresh takes more.
     private static var longestStamping: Duration { .milliseconds(5) }
 
     /// Lets the interceptors look again at a request whose retrier has waited.

@@ -47,8 +47,8 @@ extension Call {
         }
     }
 
-    /// The part of `span` by which the retry is put off; the same for all calls that were given one answer, since they
-    /// share one retry of it.
+    /// The part of `span` by which the retry is put off; the same for all calls that were given the same answer, since
+    /// they share one retry of it.
     private func spread(over span: Duration, after failure: HttpError) -> Duration {
         guard let shared = failure.sharedAnswer, span > .zero else { return retrier.spread(over: span) }
         let part = shared.agree { SharedSpread(fraction: retrier.spread(over: span) / span) }
@@ -79,7 +79,7 @@ extension Call {
     }
 }
 
-/// The part of a span that was drawn for all calls that were given one answer.
+/// The part of a span that was drawn for all calls that were given the same answer.
 private struct SharedSpread: Sendable {
     let fraction: Double
 }
@@ -102,8 +102,8 @@ struct RetryPayment {
 
     /// Pays for the send that begins now.
     ///
-    /// - Throws: The previous failure, when the permit was shared by calls that were given one answer, another of them
-    ///   has used it, and the budget does not pay again.
+    /// - Throws: The previous failure, when the permit was shared by calls that were given the same answer, another of
+    ///   them has used it, and the budget does not pay again.
     mutating func pay() throws(HttpError) {
         guard let permit = due else { return }
         due = nil

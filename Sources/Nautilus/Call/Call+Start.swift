@@ -122,7 +122,7 @@ extension Call {
         }
     }
 
-    /// Makes the same call again, so that an interceptor can learn from it; the hook was told of the first one only.
+    /// Makes the same call again, so that an interceptor can learn from it; the hook is told only of the first call.
     static func callAgain(_ request: R, with service: S, in sequence: CallSequence) async {
         await CallScope.runOutside {
             let target = try? CallTarget(of: request, for: service)

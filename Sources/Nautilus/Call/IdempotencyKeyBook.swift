@@ -8,7 +8,7 @@ import Foundation
 struct IdempotencyKeyBook {
     /// The key of the attempt's own request; nil when it has none.
     private(set) var own: String?
-    /// The request that the own key was sent with, if an interceptor had changed the body of the built request; nil
+    /// The request that ``own`` was sent with, if an interceptor had changed the body of the built request; nil
     /// otherwise.
     private var changed: Sent?
     private var built: HttpRequest?
@@ -35,10 +35,10 @@ struct IdempotencyKeyBook {
         built = request
     }
 
-    /// Gives the request that is being built the key of the earlier attempts, or records its key as the own one.
+    /// Gives the request that is being built the key of the earlier attempts, or records its key as ``own``.
     ///
-    /// Does not keep a key that was sent only with a changed body: that may have been another request, and the own
-    /// request draws its own key.
+    /// Does not keep a key that was sent only with a changed body: that may have been another request, and the
+    /// attempt's own request draws a new key.
     mutating func keepOwn(in header: inout HttpHeader) {
         guard changed == nil else { return }
         if let own {
@@ -77,13 +77,14 @@ struct IdempotencyKeyBook {
     /// path.
     ///
     /// A request with another method is not the attempt's own, nor is one whose body was sent in a side request before.
-    /// A newly made request is the own one if it equals the one that was built.
+    /// A newly made request counts as the attempt's own if it equals the one that was built.
     private mutating func isOwn(_ request: HttpRequest, _ attempt: Int) -> Bool {
         guard let built, request.method == built.method else { return false }
         let key = request.header[.idempotencyKey]
         if request.body.isIdentical(to: built.body) {
             guard request.isBuilt || request.url == built.url else { return false }
-            // The request taken for the own one so far was another: this one has the body as built.
+            // The request that has counted as the attempt's own so far is a different one: this one has the body as
+            // built.
             if let other = changed.take(), key != other.key {
                 own = key
                 asides.append(other)

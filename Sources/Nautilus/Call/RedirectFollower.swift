@@ -159,8 +159,9 @@ struct RedirectFollower: Sendable {
         if origin != request.origin {
             // The request itself declares its body a secret of the origin that it was made for.
             guard next.allowsBodyAcrossOrigins || next.body.isEmpty else { throw .bodyAcrossOrigins }
-            // Another origin cannot answer a request that may hold a credential, even without what holds it. A request
-            // that holds none, such as for a server's configuration, may be answered elsewhere.
+            // Another origin cannot properly answer a request that may hold a credential, even once the credential has
+            // been removed. A request that holds none, such as one for a server's configuration, may be answered
+            // elsewhere.
             let holdsNone = request.body.isEmpty && !request.header.fields.contains { $0.name.isSensitive }
             guard holdsNone || !CredentialWork.isActive else { throw .bodyAcrossOrigins }
             next.header = next.header.crossingOrigins(with: next.method)
@@ -196,7 +197,7 @@ extension HttpHeader {
         )
     }
 
-    /// Listed by name, since anybody may use the prefixes `Accept-…` and `Content-…`.
+    /// Listed by name, since any service may use the prefixes `Accept-…` and `Content-…` for fields of its own.
     ///
     /// The range fields are included because a file is often on another host, where the rest of it is asked for;
     /// `last-event-id`, because a feed that has moved continues after its last event, as in a browser.
@@ -208,7 +209,7 @@ extension HttpHeader {
     ]
 
     /// Fields without which a change must not be made: its conditions, and the key by which a repetition is recognised.
-    /// A GET without its conditions merely brings the same in more bytes (RFC 9110 §15.4).
+    /// A GET without its conditions merely brings the same content in more bytes (RFC 9110 §15.4).
     private static let conditions: Set<String> = [
         "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since",
     ]

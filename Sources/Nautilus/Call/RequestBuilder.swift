@@ -55,8 +55,8 @@ struct RequestBuilder {
     ) throws -> HttpRequest {
         let base = target.base
         var header = serviceHeader
-        // Credentials go only to the service's own origin. Where the server has named the other one, as in a redirect, so
-        // do the service's other fields.
+        // Credentials go only to the service's own origin. Where the server has named the other one, as in a redirect,
+        // so do the service's other fields.
         if base.origin != target.service.origin {
             let isNamed = request is any ServerNamedRequest
             header = isNamed ? header.crossingOrigins(with: request.method) : header.withoutSensitiveFields

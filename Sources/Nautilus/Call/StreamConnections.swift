@@ -12,12 +12,12 @@
 ///     try await connections.waitForNext(after: end)
 /// }
 /// ```
-/// A stream is meant to last, but its connections are not: servers and proxies end them by the minute, phones lose them
-/// in every tunnel. A connection has served if something was received over it, or if it has lasted for ten seconds. The
-/// end of such a connection is no failure (``HttpError/hadServed``): a new retrier decides what follows, and no budget
-/// pays for it, since otherwise an app's streams would use up what its calls need. A connection that has not served is
-/// like a failed attempt: one retrier counts all of these, and its budget pays. After a burst of five, connections
-/// follow one another a second apart in the long run, whatever was received.
+/// A stream is meant to last, but its connections are not: servers and proxies end them every few minutes, phones lose
+/// them in every tunnel. A connection has served if something was received over it, or if it has lasted for ten
+/// seconds. The end of such a connection is not a failure (``HttpError/hadServed``): a new retrier decides what
+/// follows, and no budget pays for it, since otherwise an app's streams would use up what its calls need. A connection
+/// that has not served is like a failed attempt: one retrier counts all of these, and its budget pays. After a burst of
+/// five, connections follow one another a second apart in the long run, whatever was received.
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request, S: HttpService> {
@@ -229,7 +229,7 @@ struct StreamEnd: Sendable {
 /// When a stream's connection counts as having served, and how fast connections follow one another.
 enum StreamPace {
     /// The age at which a connection has served even if nothing was received over it: nearly all servers and proxies
-    /// leave an idle one alone for longer, and one every ten seconds is no load.
+    /// leave an idle one alone for longer, and opening one every ten seconds is hardly a load.
     static let usefulAge = Duration.seconds(10)
     /// How far apart connections are in the long run, whatever was received over them: a server that accepts
     /// connections only to end them is not asked more often.

@@ -35,7 +35,8 @@ struct TimeLimit {
         _ work: @escaping @Sendable () async -> Value
     ) async -> (value: Value, limitPassed: Bool) {
         guard let alarms else { return await sleeping(besides: wait, work) }
-        // One task that is always awaited to its end: as good as a child task, and the timer needs no second one.
+        // One task, which is always awaited to its end: it is as good as a child task, and the timer needs no second
+        // task.
         let task = Task.begin(work)
         let alarm = TimeLimitAlarm(alarms, besides: wait, isTimeout: true)
         alarm.interruption.onOccurrence { task.cancel() }

@@ -78,15 +78,16 @@ public protocol Request<Result>: Sendable {
     /// Whether the request may be sent a second time while the first one is slow, if the service hedges. Matters only
     /// for requests that may be repeated at all; see ``HttpService/hedging``.
     ///
-    /// Default: true. Say false where an answer is large or costly to make, or where a PUT that arrives late must not
-    /// overwrite a later one: the server may still carry out the send that lost.
+    /// Default: true. Return false where an answer is large or costly to make, or where a PUT that arrives late must
+    /// not overwrite a later one: the server may still carry out the send that lost.
     var allowsHedging: Bool { get }
     /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). If not, the
     /// call fails with ``RedirectRefusal/bodyAcrossOrigins``. Within the same origin the body always goes along.
     ///
     /// Default: true, as in all clients: a trusted server has named the new place, many uploads work only this way, and
-    /// credentials in the header stay behind. Say false where the body is itself a secret, such as a password or a
-    /// token. To say it for all requests of a service, set ``HttpRequest/allowsBodyAcrossOrigins`` in an interceptor.
+    /// credentials in the header stay behind. Return false where the body is itself a secret, such as a password or a
+    /// token. To forbid it for all requests of a service, set ``HttpRequest/allowsBodyAcrossOrigins`` to false in an
+    /// interceptor.
     ///
     /// Requests that begin, refresh or revoke a session with a credential in their body or header follow no redirect to
     /// another origin, whatever this property says.
@@ -140,7 +141,7 @@ extension Request {
     public var priority: RequestPriority { .normal }
     /// The service's.
     public var timeout: Duration? { .ofService }
-    /// No limit.
+    /// The service's; no limit if the response is streamed.
     public var deadline: Duration? { .ofService }
     /// False.
     public var streamsResponse: Bool { false }

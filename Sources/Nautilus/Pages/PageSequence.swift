@@ -1,7 +1,9 @@
 /// The pages of a list in order, each fetched by a call of its own with its own retrier.
 ///
 /// ```swift
-/// for try await page in ListNotes().pages(with: service) { print(page.body.notes.count, page.header["X-Total-Count"]) }
+/// for try await page in ListNotes().pages(with: service) {
+///     print(page.body.notes.count, page.header["X-Total-Count"])
+/// }
 /// ```
 /// No call is made before a reader waits for the first page, nor after it has left the loop. Each reader gets all pages
 /// from the first one, by calls of its own. After an error or the last page, the reader gets nil.

@@ -1,7 +1,7 @@
 /// The schedule of delays between attempts: a value without state.
 ///
-/// The cap is applied before the jitter: capped afterwards, many delays would be exactly the cap, and the clients would
-/// come back together.
+/// The cap is applied before the jitter: if it were applied afterwards, many delays would be exactly the cap, and the
+/// clients would come back together.
 public struct Backoff: Sendable {
     private enum Growth {
         case step(@Sendable (_ retry: Int) -> Duration)
@@ -26,7 +26,7 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
-    ///   - increment: How much each delay is longer than the one before. Default: 0.5 s, the same as `base`, so that
+    ///   - increment: How much longer each delay is than the one before. Default: 0.5 s, the same as `base`, so that
     ///     the second delay is twice the first.
     ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
     ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.

@@ -32,7 +32,7 @@ extension BackoffRetrier {
         /// deadline. Default: nil, every retry that begins before the deadline is made.
         public var latencies: OriginLatencies?
         /// Holds back retries while a credential is refreshed, or while a pause ordered by the origin lasts, whichever
-        /// call was told of it. Default: nil, none, since the service has to keep the gate that its calls share.
+        /// call received the order. Default: nil, none, since the service has to keep the gate that its calls share.
         public var gate: (any RetryGate)?
         /// How a call waits when the device is offline; attempts that failed for that reason do not count. Default:
         /// ``OfflinePause/standard``, up to 60 s where the system reports its network, as on Apple's platforms.

@@ -1,4 +1,4 @@
-/// The success of a call, as its retrier hears of it and reports it to budgets and latencies.
+/// The success of a call, as its retrier learns of it and reports it to budgets and latencies.
 ///
 /// Two retriers that are asked in turn, or a retrier and the rules of hedging, may share a budget or a record of
 /// latencies. It counts the success once, whichever of them reports it first.

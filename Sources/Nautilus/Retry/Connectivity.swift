@@ -31,7 +31,7 @@ public struct SystemConnectivity: Connectivity {
 
     /// Creates the connectivity; all instances are alike.
     public init() {
-        // The monitor takes a moment for its first report; started here, it has made it by the first failure.
+        // The monitor takes a moment for its first report; started here, it has reported by the first failure.
         _ = Self.path
     }
 

@@ -54,8 +54,8 @@ public struct Hedging: Sendable {
         ///
         /// - Parameters:
         ///   - quantile: The share that counts as quick. Default: 0.95, so that one request in twenty is sent twice.
-        ///   - shortest: The shortest delay. Default: 10 ms: nobody notices a shorter time, and among answers that
-        ///     quick one in twenty is slow by chance.
+        ///   - shortest: The shortest delay. Default: 10 ms: no user notices a shorter time, and among answers that
+        ///     quick, one in twenty is slow by chance.
         ///   - fallback: The delay while there are too few samples. Default: nil, no request is sent twice.
         public static func observed(
             quantile: Double = 0.95,

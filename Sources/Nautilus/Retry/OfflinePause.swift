@@ -32,9 +32,9 @@ public struct OfflinePause: Sendable {
     ///   - connectivity: The source that knows whether there is a network. Default: the system, which knows it on
     ///     Apple's platforms; on others the device always counts as online.
     ///   - longest: The longest that one call waits in total, spreads included; the last spread may run over. After
-    ///     that, a failure is like any other: it uses up an attempt, and is retried even so, since a source that sees
-    ///     no network may be wrong. Default: 60 s, as the cap of `Retry-After`: a caller would rather get the error
-    ///     than wait longer. The call's deadline applies as well.
+    ///     that, a failure is like any other: it uses up an attempt, and is retried nevertheless, since a source that
+    ///     sees no network may be wrong. Default: 60 s, as the cap of `Retry-After`: a caller would rather get the
+    ///     error than wait longer. The call's deadline applies as well.
     ///   - spread: How long after the return of the network the retry is made; retry 1 is the call's first wait.
     ///     Default: exponential from 2 s, doubling, up to 20 s, full jitter: a person hardly notices two seconds, but a
     ///     server notices a whole train that comes out of the tunnel. It grows because a network that comes and goes is

@@ -8,9 +8,9 @@
 
 /// Decides what follows a failure of one call.
 ///
-/// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`. Objects
-/// that calls share, such as a coordinator or a gate, it holds by reference. Its conformance belongs to no actor, even
-/// in a module whose declarations are the main actor's by default.
+/// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`. It
+/// holds objects that calls share, such as a coordinator or a gate, by reference. Its conformance belongs to no actor,
+/// even in a module whose declarations are the main actor's by default.
 public protocol Retrier: NonisolatedConformance {
     /// Prepares an attempt's request as the last step before it is sent: stamps a credential, waits for a gate.
     ///
@@ -26,7 +26,7 @@ public protocol Retrier: NonisolatedConformance {
     /// A retrier that does not retry leaves its state unchanged.
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision
 
-    /// Hears that the call has succeeded: called exactly once, at its end, and not when a hook has fulfilled the call.
+    /// Notes that the call has succeeded. Called exactly once, at its end, but not when a hook has fulfilled the call.
     ///
     /// A retrier that contains another one passes the message on. Default: nothing.
     ///

@@ -1,7 +1,6 @@
-/// The sleep before a retry, which is prolonged if it ended far too late because the process was suspended, with the phone
-/// in a pocket or by a signal.
+/// The sleep before a retry, which is extended if it ended far too late because the process was suspended.
 ///
-/// All calls whose delays ended meanwhile wake at the same moment, however their delays were spread.
+/// All calls whose delays ended during the suspension wake at the same moment, however their delays were spread.
 enum RetrySleep {
     /// The lateness above which a sleep counts as too late. Timers are usually late by milliseconds, and by a second
     /// when they save power or the machine is busy.

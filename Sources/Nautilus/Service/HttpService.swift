@@ -54,7 +54,7 @@ public protocol HttpService<RequestError>: Sendable {
     /// How long one exchange may take if its request declares no ``Request/timeout`` of its own; nil for no limit. Read
     /// again for every attempt.
     ///
-    /// Default: 60 s, as in URL loading systems, since a silent server must not hold a call for ever.
+    /// Default: 60 s, as in Apple's URL loading system, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
     /// How long a whole call may take, with all its attempts and delays, if its request declares no
     /// ``Request/deadline`` of its own. It does not apply to a request whose body is read as it arrives, such as a

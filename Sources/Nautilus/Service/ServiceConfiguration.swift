@@ -9,8 +9,8 @@ public struct ServiceConfiguration: Sendable {
         self.base = base
     }
 
-    /// The base URL. The service's credentials go there, too, since a retrier takes the service's origin for theirs:
-    /// for another environment, also set a session of its own.
+    /// The base URL. The service's credentials go there, too, since a retrier considers the service's origin to be
+    /// theirs. For another environment, also set a session of its own.
     public var apiUrl: any UrlConvertible {
         get { own.apiUrl ?? base.apiUrl }
         set { own.apiUrl = newValue }

@@ -177,8 +177,8 @@ extension JSONDecoder {
 }
 
 extension [any CodingKey] {
-    /// The place in a JSON value, for an error: the names that types declare, and indices, separated by dots. A key of a
-    /// dictionary is part of the body, perhaps a mail address or a token; there is a star for it.
+    /// The place in a JSON value, for an error: the names that types declare, and indices, separated by dots. A key of
+    /// a dictionary is part of the body, perhaps a mail address or a token; there is a star for it.
     var place: String {
         isEmpty ? "the top level" : map(\.placeName).joined(separator: ".")
     }

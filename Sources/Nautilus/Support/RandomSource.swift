@@ -61,8 +61,8 @@ extension RandomSource {
 extension UUID {
     /// A random UUID (version 4, RFC 9562 §5.4), from the system's generator.
     ///
-    /// On Linux, Foundation opens a file for each of its own, and gives the same one again and again, of zeros, when the
-    /// process has no descriptor left. Orders under one `Idempotency-Key`, or users of one session, would be one.
+    /// On Linux, Foundation opens a file for each of its own, and gives the same one again and again, of zeros, when
+    /// the process has no descriptor left. Orders under one `Idempotency-Key`, or users of one session, would be one.
     package static func random() -> UUID {
         var generator = SystemRandomNumberGenerator()
         var bytes: (UInt64, UInt64) = (generator.next(), generator.next())

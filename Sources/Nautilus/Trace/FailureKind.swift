@@ -24,7 +24,7 @@ public enum FailureKind: Hashable, Sendable {
     case refused(TrafficRefusal)
     /// The service has moved to another origin or path since the call began.
     case environmentChanged(EnvironmentChange)
-    /// There is no credential, or refreshing it failed; the underlying error tells which.
+    /// There is no credential, refreshing it failed, or the call's session is over; the underlying error tells which.
     case authorization
     /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath. Errors of the
     /// framework and of URL loading, and cancellations, keep their kind instead.

@@ -6,7 +6,7 @@ public enum RetryReason: Hashable, Sendable, CustomStringConvertible {
     case retryAfter(Duration)
     /// The origin's circuit is open for longer than the schedule's delay.
     case circuitOpen(Duration)
-    /// A pause ordered by the origin, whichever call was told of it, was longer than the delay otherwise.
+    /// A pause ordered by the origin, whichever call received the order, was longer than the delay would have been.
     case gate(Duration)
     /// The device was offline for this long, and is online again.
     case online(after: Duration)

@@ -49,9 +49,9 @@ extension AuthorizationRequest: Redacted {
 ///
 /// Parsed by hand, since Foundation's parsing of schemes, hosts and escapes differs from one system to the next.
 struct RedirectTarget: Hashable, Sendable {
-    /// The scheme, in small letters.
+    /// The scheme, in lowercase.
     let scheme: String
-    /// Host and port in small letters, without a default port; empty for `app:/path`, nil for `app:path`.
+    /// Host and port in lowercase, without a default port; empty for `app:/path`, nil for `app:path`.
     let authority: String?
     /// The path, as it is written; `/` where there is an authority and no path.
     let path: String

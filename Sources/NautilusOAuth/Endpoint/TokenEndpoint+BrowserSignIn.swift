@@ -75,7 +75,7 @@ extension TokenEndpoint {
             .init("redirect_uri", request.redirect),
             .init("code_verifier", request.verifier.text)
         )
-        // A server takes a code that comes twice for a stolen one, and revokes what the first exchange issued (§4.1.2).
+        // A server treats a code that comes twice as stolen, and revokes what the first exchange issued (§4.1.2).
         guard request.redeem() else {
             throw OAuthError(.invalidParameter(reason: "this sign-in has been exchanged before; begin another one"))
         }
@@ -94,7 +94,9 @@ extension TokenEndpoint {
     private static func check(redirect: String) throws(OAuthError) {
         guard redirect.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !redirect.utf8.contains(UInt8(ascii: "#")),
             let target = RedirectTarget(redirect[...])
-        else { throw OAuthError(.invalidParameter(reason: "redirect_uri: it must be an absolute URL without a fragment")) }
+        else {
+            throw OAuthError(.invalidParameter(reason: "redirect_uri: it must be an absolute URL without a fragment"))
+        }
         guard target.hasSchemeForCodes else {
             throw OAuthError(.invalidParameter(reason: "redirect_uri: its scheme cannot belong to an app"))
         }

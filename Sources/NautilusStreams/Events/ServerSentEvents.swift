@@ -11,24 +11,26 @@ extension Request {
     /// connection ends or breaks, the service's retrier is also asked, as about a lost connection. The next connection
     /// is made after the retrier's delay or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
     ///
-    /// A connection has served if an event has come over it, or if it has lasted for ten seconds. The next connection
+    /// A connection has served if an event has arrived over it, or if it has lasted for ten seconds. The connection
     /// after it is free: a new retrier is asked, and its budget does not pay (`HttpError/hadServed`). Other connections
-    /// are counted by one retrier, and paid for. Whatever comes over them, connections follow one another a second
-    /// apart in the long run, after five at once: a server that accepts each connection only to end it is not asked
-    /// faster.
+    /// are counted by one retrier, and paid for. After the first five, connections are opened no faster than one a
+    /// second in the long run, whatever arrives over them, so that a server that accepts each connection only to end it
+    /// is not asked more often.
     ///
     /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). If the retrier does not want another
     /// connection, the sequence ends with the service's own error, whose trace tells why, even if the last connection
-    /// ended in order: there may be more events that never come. A service without retriers reads one connection;
-    /// `HttpBodyStream/events(limit:)` also reads one, and takes its end for the end. If the request's method is not safe,
-    /// such as a POST that is answered with events, the sequence takes an end in order for the end as well, since asking
-    /// again would repeat the effect; after a connection that breaks, the retrier decides.
+    /// ended normally: there may be more events that would never arrive. A service without retriers reads one
+    /// connection; `HttpBodyStream/events(limit:)` also reads one, and ends when it does. If the request's method is
+    /// not safe, such as a POST that is answered with events, the sequence also ends when a connection ends normally,
+    /// since another request would repeat the effect; after a connection that breaks, the retrier decides.
+    ///
     /// When the task is cancelled, the sequence ends with an error of kind `cancelled`. When the session in which the
     /// sequence began is over, it ends at once with the service's error, with `RefreshError/superseded` underneath, or
     /// `RefreshError/sessionExpired(underlying:)` if the server has ended the session; whatever the server has sent or
-    /// would still send, and also during the wait for the next connection. The first connection is waited for like any
-    /// call, and brings no event then. A session that was ended in another process is over as soon as this process
-    /// knows: each call and each connection checks, and so does, once a second, whatever comes over a connection.
+    /// would still send, and even during the wait for the next connection. If the session ends before the first
+    /// connection is open, that connection is still waited for, like any call, but brings no event. A session that was
+    /// ended in another process is over as soon as this process knows: each call and each connection checks, and so
+    /// does, at most once a second, anything that arrives over a connection.
     ///
     /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers
     /// accept a header field of that length; the previous identifier stays.

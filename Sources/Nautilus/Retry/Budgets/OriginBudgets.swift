@@ -1,4 +1,5 @@
-/// The budgets of all origins, each created at the first request to its origin, and shared by all who hold this object.
+/// The budgets of all origins, each created at the first request to its origin, and shared by all holders of this
+/// object.
 ///
 /// A service is a value, often made anew for every call, but its budget must not be: the calls of a whole process are
 /// one load to the server. So the default budgets are the process's own, ``shared``.
@@ -34,8 +35,8 @@ public final class OriginBudgets: Sendable {
     /// - Parameters:
     ///   - limit: How many budgets are kept, at least 1. Default: 1 024, far more than the origins of an app, and some
     ///     hundred kilobytes; a crawler's many origins must not fill the memory.
-    ///   - make: Makes the budget of an origin. Called again when the budget has been forgotten, and occasionally in
-    ///     vain, when two first calls come at once. The shared budget is made for the first origin that needs it.
+    ///   - make: Makes the budget of an origin. Called again when the budget has been forgotten, and occasionally for
+    ///     nothing, when two first calls come at once. The shared budget is made for the first origin that needs it.
     public init(limit: Int = 1_024, make: @escaping @Sendable (HttpOrigin) -> any RetryBudget) {
         self.limit = max(1, limit)
         self.make = make

@@ -26,7 +26,7 @@ public protocol RetryBudget: AnyObject, Sendable {
     ///   the retry must not be made, and nothing was taken.
     func withdraw(_ charge: RetryCharge) -> RetryPermit?
 
-    /// Hears that a call has succeeded.
+    /// Notes that a call has succeeded.
     ///
     /// - Parameter charge: The charge of the call's last retry; nil when there was none. A budget may refund it, since
     ///   a retry that succeeds shows that the server can bear it.
@@ -43,7 +43,7 @@ extension RetryBudget {
     public var isDrawnOn: Bool { true }
     /// Takes the cost of a retry after an ordinary failure; nil when the retry must not be made.
     public func withdraw() -> RetryPermit? { withdraw(.failure) }
-    /// Hears that a call has succeeded without a retry.
+    /// Notes that a call has succeeded without a retry.
     public func deposit() { deposit(refunding: nil) }
 }
 

@@ -36,7 +36,7 @@ public final class RetryPermit: Sendable {
 
     /// Uses the permit for a retry that is sent now.
     ///
-    /// - Returns: Whether the retry may be sent: always true the first time. Calls that share one answer also share the
+    /// - Returns: Whether the retry may be sent: always true the first time. Calls that share an answer also share the
     ///   permit for its retry; if they send more than one retry after all, the budget has to pay again.
     public func use() -> Bool {
         let isFirst = state.withLock { state in

@@ -1,8 +1,8 @@
 /// A budget with a bucket of tokens, as in gRPC: sized for fleets of small clients, such as apps.
 ///
 /// A retry takes a token, and is not made when half of the bucket or less is left. A call that succeeds by a retry
-/// gives its token back, and every success adds a fifth of one. So a client makes five retries into an outage, and then
-/// one for every five successes: in all, the retries in vain are never more than `capacity / 2 + 1` plus a fifth of its
+/// gives its token back, and every success adds a fifth of one. So a client makes five retries in an outage, and then
+/// one for every five successes: in all, futile retries are never more than `capacity / 2 + 1` plus a fifth of its
 /// successes. A healthy server that loses one request in five can bear all the retries that this takes.
 ///
 /// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, have a
@@ -41,7 +41,7 @@ public final class TokenBucketBudget: RetryBudget {
     ///     make five retries before its first success, more than one call makes by default. Clients that make few calls
     ///     are numerous, and with 40 tokens each, a thousand of them would keep a server down for eight seconds longer.
     ///   - depositOfSuccess: The deposit of a success, in tokens, to thousandths; at least 0, at most `capacity`.
-    ///     Default: 0.2: in the long run, retries in vain add at most a fifth to the load that succeeds. Of 200 calls
+    ///     Default: 0.2: in the long run, futile retries add at most a fifth to the load that succeeds. Of 200 calls
     ///     made at once to a server that fails one request in five, 3 % fail for lack of a token with gRPC's 0.1, and
     ///     fewer than 1 % with 0.2.
     public init(capacity: Int = 10, depositOfSuccess: Double = 0.2) {

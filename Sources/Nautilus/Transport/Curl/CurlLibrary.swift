@@ -3,7 +3,8 @@
     import Foundation
     import FoundationNetworking
 
-    /// The libcurl of this process, which Foundation's networking has loaded anyway.
+    /// The libcurl of this process, which Foundation's networking has loaded anyway. It is found, and its functions are
+    /// bound, in `Sources/CNautilusCurl/binding.c`.
     struct CurlLibrary: Sendable {
         /// The version, as `7.88.1`.
         let version: String
