@@ -5,6 +5,8 @@ extension HttpCache {
     /// Answers with the stored response if the rules allow it, or asks the server.
     func answer(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
         let stored = await find(question)
+        // The user has left while the disk was read.
+        guard question.account.isCurrent else { return try await next(question.request) }
         if CacheRevalidation.current(for: question.target, in: self) != nil {
             return try await fetch(question, knowing: stored, next)
         }

@@ -7,6 +7,11 @@ struct PaceLane: Hashable, Sendable {
     let partition: String
 }
 
+extension PaceLane: Redacted {
+    /// The origin; not the partition, which may be a user's name.
+    var description: String { "PaceLane(\(origin))" }
+}
+
 /// The state that pacing guards with its lock: what is known about each lane, and the requests that wait there.
 struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Machine = PaceMachine<Waiter>

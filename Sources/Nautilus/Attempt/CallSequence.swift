@@ -19,7 +19,8 @@ public struct CallSequence: Sendable {
 
     private struct State: Sendable {
         var environment: BaseUrl?
-        var facts: CallFacts?
+        /// The facts of the first user's call, and of the first guest's.
+        var facts: [Bool: CallFacts] = [:]
         /// The session of each lease of the first call's retrier, in the order in which the leases were made.
         var owners: [Owner<any Sendable>] = []
         /// The number of the latest retrier.
@@ -63,16 +64,23 @@ public struct CallSequence: Sendable {
         try first.check(base)
     }
 
-    /// The facts that were noted for the first call: all others belong to the same account.
+    /// The facts that were noted for the first call: all others belong to the same account, except for a guest's calls
+    /// among a user's.
     ///
-    /// - Parameter base: The service's base URL; nil when it is invalid.
-    func facts(at base: BaseUrl?, noting note: (inout CallFacts) -> Void) -> CallFacts {
-        if let facts = state.withLock({ $0.facts }) { return facts }
+    /// - Parameters:
+    ///   - base: The service's base URL; nil when it is invalid.
+    ///   - isForGuest: Whether the call is a guest's.
+    func facts(at base: BaseUrl?, isForGuest: Bool, noting note: (inout CallFacts) -> Void) -> CallFacts {
+        if let facts = state.withLock({ $0.facts[isForGuest] }) { return facts }
         // Not under the lock, since this calls the user's own code.
         var facts = CallFacts(environment: base?.place ?? "")
+        facts.isSignedOut = isForGuest
         note(&facts)
-        state.withLock { $0.facts = $0.facts ?? facts }
-        return facts
+        return state.withLock { state in
+            let first = state.facts[isForGuest] ?? facts
+            state.facts[isForGuest] = first
+            return first
+        }
     }
 
     /// Makes the retrier of one of the calls; leases created meanwhile take their places in the sequence.
@@ -185,6 +193,13 @@ extension CallSequence {
             await group.next()
             group.cancelAll()
         }
+    }
+}
+
+extension CallSequence: Redacted {
+    /// Where its calls go; not the query of the base, which may hold a key.
+    public var description: String {
+        "CallSequence(\(state.withLock { $0.environment }?.origin.description ?? "no call yet"))"
     }
 }
 

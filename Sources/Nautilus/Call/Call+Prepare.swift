@@ -17,6 +17,16 @@ extension Call {
         return book.stopwatch.elapsed - prepared > Self.longestStamping
     }
 
+    /// Checks that another attempt's session still goes on, before its interceptors wait for anything, or answer it.
+    ///
+    /// - Throws: The end of the session.
+    func checkSession(of built: HttpRequest, _ context: AttemptContext) throws(HttpError) {
+        belongsToSession = context.willStamp(built)
+        guard belongsToSession, context.number > 1, let end = sequence.endOfSession else { return }
+        recorder.willSend(built, serviceOrigin: context.serviceOrigin)
+        throw failure(end, in: .prepare, delivery: .notSent)
+    }
+
     /// Stage 3: the retrier's preparation just before the request is sent. If the retrier has waited, the interceptors
     /// are asked again.
     ///

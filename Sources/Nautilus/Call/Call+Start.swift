@@ -59,8 +59,7 @@ extension Call {
         at target: CallTarget?,
         _ hook: (any ServiceHook)?
     ) -> CallFacts {
-        sequence.facts(at: target?.service) { facts in
-            facts.isSignedOut = isForGuest(request, on: service)
+        sequence.facts(at: target?.service, isForGuest: isForGuest(request, on: service)) { facts in
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             hook?.noteFacts(of: request, in: &facts)
             service.transport.noteFacts(of: request, in: &facts)

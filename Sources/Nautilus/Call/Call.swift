@@ -33,8 +33,8 @@ final class Call<R: Request, S: HttpService> {
     /// Whether the attempt could have been sent twice, so that its latency counts in deciding which such attempts are
     /// slow.
     var couldBeHedged = false
-    /// Whether the last request belongs to the session: it carried the session's credential, or could not get one. Then
-    /// no attempt follows it once the session is over.
+    /// Whether the last request belongs to the session: it carried the session's credential, could not get one, or was
+    /// to get one. Then no attempt follows it once the session is over.
     var belongsToSession = false
     /// The turns in which requests are stamped; nil without interceptors, since then there is only one request at a
     /// time.
@@ -105,6 +105,7 @@ final class Call<R: Request, S: HttpService> {
     private func attempt() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
+        try checkSession(of: built, context)
         let response =
             if interceptors.isEmpty {
                 try await exchange(built, context)

@@ -109,7 +109,12 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         private mutating func page(at target: PageTarget<R>) async throws(Failure) -> Element {
             defer { prefetch = nil }
             guard let prefetch else { return try await target.response(with: service, in: calls) }
-            return try await prefetch.page()
+            let page = try await prefetch.page()
+            // A page that has come already does not notice that its reader was cancelled.
+            guard !Task.isCancelled else {
+                throw service.mapped(HttpError(wrapping: CancellationError(), stage: .send, delivery: .maybeExecuted))
+            }
+            return page
         }
     }
 }
@@ -239,4 +244,14 @@ final class PagePrefetch<Page: Sendable, Failure: Error>: Sendable {
         }
         return try outcome.get()
     }
+}
+
+extension PageSequence.Iterator: Redacted {
+    /// The type alone: the next page's URL may hold a secret.
+    public var description: String { "PageSequence.Iterator" }
+}
+
+extension ItemSequence.Iterator: Redacted {
+    /// The type alone: the next page's URL may hold a secret.
+    public var description: String { "ItemSequence.Iterator" }
 }

@@ -236,9 +236,11 @@ extension HttpHeader {
         /// origin.
         ///
         /// A name counts if it contains a word that is common in the names of credentials, since not every vendor's
-        /// `X-…-Token` can be listed. `Idempotency-Key` is not a credential, and so is exempt.
+        /// `X-…-Token` can be listed. `Sec-WebSocket-Protocol` counts as well, since browsers leave no other field for a
+        /// token. `Idempotency-Key` is not a credential, and so is exempt.
         public var isSensitive: Bool {
-            Self.sensitiveWords.contains { rawValue.utf8.contains(word: $0.utf8) } && self != .idempotencyKey
+            if self == .secWebSocketProtocol { return true }
+            return Self.sensitiveWords.contains { rawValue.utf8.contains(word: $0.utf8) } && self != .idempotencyKey
         }
 
         private static let sensitiveWords = [
@@ -253,6 +255,8 @@ extension HttpHeader.Name {
     public static let accept = HttpHeader.Name("Accept")
     /// Which languages the user reads.
     public static let acceptLanguage = HttpHeader.Name("Accept-Language")
+    /// The protocols spoken over a web socket, in which many services carry their token.
+    static let secWebSocketProtocol = HttpHeader.Name("Sec-WebSocket-Protocol")
     /// The credential.
     public static let authorization = HttpHeader.Name("Authorization")
     /// How the body is encoded, for instance `gzip`.

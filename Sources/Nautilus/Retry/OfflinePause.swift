@@ -75,7 +75,7 @@ public struct OfflinePause: Sendable {
 struct OfflineWait: Sendable {
     /// How a wait has ended.
     enum Ending: Hashable, Sendable {
-        /// The device is online again.
+        /// The device is online again, or the session is over, which the next attempt reports.
         ///
         /// - Parameter spread: How much longer the retry waits, so that calls do not all come back at once.
         case online(waited: Duration, spread: Duration)
@@ -90,19 +90,22 @@ struct OfflineWait: Sendable {
 
     /// Waits until the device is online, if it is offline.
     ///
+    /// - Parameter calls: The calls whose session ends the wait; nil for none.
     /// - Returns: Nil when there is nothing to wait for, or no time left to wait.
     mutating func pass(
         _ pause: OfflinePause,
         after error: HttpError,
+        of calls: CallSequence? = nil,
         drawing random: any RandomSource
     ) async -> Ending? {
         let left = pause.longest - spent
         guard left > .zero, pause.concerns(error) else { return nil }
         let stopwatch = Stopwatch(pause.clock)
-        await pause.wait(for: left)
+        try? await (calls ?? CallSequence()).untilEndOfSession(keepingLate: { await pause.wait(for: left) })
         if Task.isCancelled { return .cancelled }
         let waited = min(stopwatch.elapsed, left)
         spent += waited
+        if calls?.endOfSession != nil { return .online(waited: waited, spread: .zero) }
         // A network that was back only briefly still counts: the next attempt finds out, and then waits longer.
         guard waited < left || pause.connectivity.isOnline else { return .stillOffline(waited: waited) }
         count += 1

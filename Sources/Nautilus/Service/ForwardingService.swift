@@ -77,15 +77,28 @@ package struct DerivedService<S: HttpService, Base: Request>: ForwardingService 
 
     package var forwarded: any HttpService { service }
     package var retrierFactory: any RetrierFactory {
-        let factory = service.retrierFactory
-        return AnyRetrierFactory(descriptions: factory.descriptions) { [base, repeats] in
-            DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
-        }
+        AnyRetrierFactory(DerivedRetrierFactory(factory: service.retrierFactory, base: base, repeats: repeats))
     }
     // The call that the derived request belongs to has already chosen its service.
     package var selectedService: AnyHttpService<S.RequestError>? { nil }
 
     package func mapError(_ error: HttpError) -> S.RequestError { service.mapError(error) }
+}
+
+/// Makes the retriers of derived requests.
+private struct DerivedRetrierFactory<Base: Request>: RetrierFactory {
+    let factory: any RetrierFactory
+    let base: Base
+    let repeats: @Sendable (HttpError) -> Bool
+
+    func create<R: Request>(for request: R) -> any Retrier {
+        DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
+    }
+
+    var descriptions: [RetryDescription] { factory.descriptions }
+    var signedOut: any RetrierFactory {
+        DerivedRetrierFactory(factory: factory.signedOut, base: base, repeats: repeats)
+    }
 }
 
 /// Passes everything on to the service's retrier, with the declared request in place of the derived one.

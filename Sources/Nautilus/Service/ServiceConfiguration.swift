@@ -2,11 +2,28 @@
 ///
 /// Until a property is set, it has the service's value, which is still read again whenever the service's would be.
 public struct ServiceConfiguration: Sendable {
-    private let base: any HttpService
+    private let service: any HttpService
     fileprivate var own = Overrides()
+    /// Whether a value of the service has been read, which may belong to the environment that is selected now.
+    private let hasRead = Locked(false)
 
-    fileprivate init(_ base: any HttpService) {
-        self.base = base
+    fileprivate init(_ service: any HttpService) {
+        self.service = service
+    }
+
+    /// The service, whose value is about to be read.
+    private var base: any HttpService {
+        hasRead.withLock { $0 = true }
+        return service
+    }
+
+    /// The replaced properties.
+    ///
+    /// - Parameter place: Where the service was before they were set; nil for an invalid base URL.
+    fileprivate func overrides(at place: BaseUrl?) -> Overrides {
+        var own = own
+        if hasRead.withLock({ $0 }) { own.place = place }
+        return own
     }
 
     /// The base URL. The service's credentials go there, too, since a retrier considers the service's origin to be
@@ -105,6 +122,11 @@ extension HttpService {
     /// ```
     /// Calls keep the service's typed error. A changed service can be changed again; the last change counts.
     ///
+    /// A service that follows a switch is changed by ``ServiceSwitch/with(_:)``, or where the switch makes each
+    /// environment's service. With a switch of your own, what `change` has read, such as the interceptors that it adds
+    /// one to, belongs to the environment that was selected then: in another one, calls fail with
+    /// ``InvalidRequest/baseUrl(reason:)``, and nothing is sent.
+    ///
     /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
     public func with<Failure: Error>(
@@ -112,13 +134,62 @@ extension HttpService {
     ) throws(Failure) -> AnyHttpService<RequestError> {
         let erased = AnyHttpService(self)
         var configuration = ServiceConfiguration(erased.forwarded)
+        let place = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol)
         try change(&configuration)
-        return AnyHttpService(OverridingService(base: erased, own: configuration.own))
+        return AnyHttpService(OverridingService(base: erased, own: configuration.overrides(at: place)))
     }
+}
+
+extension ServiceSwitch {
+    /// This switch with some properties of each environment's service replaced; a call still goes to the environment
+    /// that is selected when it begins.
+    ///
+    /// ```swift
+    /// let logged = sites.with { $0.interceptors.append(LoggingInterceptor()) }
+    /// ```
+    /// - Parameter change: Sets properties. It is called once for each environment, when that one's service is first
+    ///   needed, with the properties of that service: nothing of one environment gets into another.
+    public func with(
+        _ change: @escaping @Sendable (inout ServiceConfiguration) -> Void
+    ) -> AnyHttpService<RequestError> {
+        AnyHttpService(ChangedSwitch(base: self, change: change))
+    }
+}
+
+/// A switch between services that are changed, each once.
+private struct ChangedSwitch<Environment: Hashable & Sendable, Service: HttpService>: ForwardingService {
+    let base: ServiceSwitch<Environment, Service>
+    let change: @Sendable (inout ServiceConfiguration) -> Void
+    private let changed = Locked<[Environment: AnyHttpService<Service.RequestError>]>([:])
+
+    init(
+        base: ServiceSwitch<Environment, Service>,
+        change: @escaping @Sendable (inout ServiceConfiguration) -> Void
+    ) {
+        (self.base, self.change) = (base, change)
+    }
+
+    private var present: AnyHttpService<Service.RequestError> {
+        let environment = base.selected
+        if let known = changed.withLock({ $0[environment] }) { return known }
+        // Not under the lock, since this calls the user's own code.
+        let service = base.service(for: environment).with(change)
+        return changed.withLock { changed in
+            let first = changed[environment] ?? service
+            changed[environment] = first
+            return first
+        }
+    }
+
+    var forwarded: any HttpService { present }
+    var selectedService: AnyHttpService<Service.RequestError>? { present }
+    func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
 }
 
 /// The replaced properties of a service; nil for each that is still the base's.
 private struct Overrides {
+    /// The only place of the service where they apply, since they were made of values from there; nil for any.
+    var place: BaseUrl?
     var apiUrl: (any UrlConvertible)?
     var usesSecureProtocol: Bool?
     var header: HttpHeader = [:]
@@ -144,7 +215,16 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
 
     var forwarded: any HttpService { base.forwarded }
 
-    var apiUrl: any UrlConvertible { own.apiUrl ?? forwarded.apiUrl }
+    var apiUrl: any UrlConvertible {
+        let forwarded = forwarded
+        if let place = own.place,
+            let present = try? BaseUrlMemo.shared.base(forwarded.apiUrl, isSecure: forwarded.usesSecureProtocol),
+            !place.isSamePlace(as: present)
+        {
+            return RefusedBaseUrl.changedElsewhere
+        }
+        return own.apiUrl ?? forwarded.apiUrl
+    }
     var usesSecureProtocol: Bool { own.usesSecureProtocol ?? forwarded.usesSecureProtocol }
     var header: HttpHeader { forwarded.header.merging(own.header) }
     // Asynchronous fields override the others, so the replaced fields have to be applied here once more.

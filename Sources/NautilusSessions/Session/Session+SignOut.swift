@@ -72,7 +72,7 @@ extension Session {
 
     private func revocation(of credential: Credential?) async -> SessionError? {
         guard let credential else { return nil }
-        return await shared.revoke(credential)
+        return await shared.revoke(credential, sparingOthers: true)
     }
 }
 

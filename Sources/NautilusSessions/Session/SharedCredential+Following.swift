@@ -12,9 +12,15 @@ extension SharedCredential {
             let (epoch, known) = present()
             // Unsaved changes are newer than the store.
             guard known.unsaved == nil else {
+                if case .signIn(let record) = known.unsaved, store.isEndedPromptly(record.session) {
+                    // Its save has not returned, but another process has seen the record, and ended the session.
+                    if follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) { return }
+                    continue
+                }
                 await heedEndWhileUnsaved()
                 return
             }
+            let changes = state.withLock { $0.changes }
             // Another session object of this process may have ended the session, which the store need not show.
             let isOver = known.record.map { record in state.withLock { $0.isOver(record.session) } } ?? false
             do throws(SessionError) {
@@ -25,6 +31,8 @@ extension SharedCredential {
                 let look = try await look(endingOf: known.record?.session)
                 if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
+                // A sign-in or a sign-out here has ended the look.
+                if !Task.isCancelled, state.withLock({ $0.changes != changes }) { continue }
                 if isOver {
                     if follow(SharedStore.Snapshot(version: known.version), from: known, since: epoch) { return }
                     continue

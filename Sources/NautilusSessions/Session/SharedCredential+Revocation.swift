@@ -5,9 +5,13 @@ import Nautilus
 extension SharedCredential {
     /// Has the server forget the credential of a session: now or, if the server cannot be reached, as soon as it can.
     ///
+    /// - Parameter sparesOthers: Whether nothing is revoked if another session is stored, which may be the same user's.
+    ///   Default: false, for another user's credential.
     /// - Returns: The failure; nil when the credential is revoked, or the server need not be told.
-    func revoke(_ credential: Credential) async -> SessionError? {
+    func revoke(_ credential: Credential, sparingOthers sparesOthers: Bool = false) async -> SessionError? {
         guard rules.revoke != nil, !isInUse(credential) else { return nil }
+        // A store that cannot be read is no reason to leave the credential alive.
+        if sparesOthers, let glance = try? await store.glance(), isOfAnother(glance) { return nil }
         guard let outcome = await tryToRevoke(credential) else {
             revokeLater(credential)
             return SessionError(.notRevoked)
@@ -39,8 +43,15 @@ extension SharedCredential {
     }
 
     /// Revokes a credential in the background, when no caller waits for the result.
-    func revokeInBackground(_ credential: Credential) {
-        BackgroundTask.start { [weak self] in _ = await self?.revoke(credential) }
+    func revokeInBackground(_ credential: Credential, sparingOthers sparesOthers: Bool = false) {
+        BackgroundTask.start { [weak self] in _ = await self?.revoke(credential, sparingOthers: sparesOthers) }
+    }
+
+    /// Whether a session is stored that has neither begun nor ended here.
+    private func isOfAnother(_ glance: SharedStore<Credential>.Glance) -> Bool {
+        state.withLock { state in
+            glance.stored.map { $0.session != state.begunHere && !state.isOver($0.session) } ?? false
+        }
     }
 
     /// Revokes the renewed credential of a session that was ended elsewhere, since the process where the user signed
@@ -83,10 +94,7 @@ extension SharedCredential {
                 guard self.state.withLock({ $0.sparingSignIns == signIns }), !self.isInUse(credential) else { return }
                 // Nor may it end the session of a sign-in elsewhere; one that cannot be looked for may be there.
                 guard let glance = try? await store.glance() else { continue }
-                let isOfAnother = self.state.withLock { state in
-                    glance.stored.map { $0.session != state.begunHere && !state.isOver($0.session) } ?? false
-                }
-                if isOfAnother { return }
+                if self.isOfAnother(glance) { return }
                 switch await self.tryToRevoke(credential) {
                 case .success: return
                 case .failure(let error) where !Self.isWorthAnotherTry(error): return

@@ -84,11 +84,23 @@ extension SharedCredential {
         do throws(SessionError) {
             try await save(record, under: lock)
         } catch {
+            // Some saves fail although the record is there: saving it once more would bring back a user who has signed out
+            // elsewhere since.
+            if await hasArrived(record) {
+                noteStored(record)
+                throw error
+            }
             // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing else,
             // not even for the note of an end.
             if isRemovedUnsaved(found, by: session) { try? await store.delete(under: lock) }
             throw error
         }
+    }
+
+    /// Whether a record is stored, or was until another process ended its session.
+    private func hasArrived(_ record: Record) async -> Bool {
+        if let stored = try? await store.glance().stored, stored.session == record.session { return true }
+        return await store.isEnded(record.session)
     }
 
     /// What a sign-in finds in the store, with the lock held.

@@ -45,7 +45,7 @@ extension SharedCredential {
             state.noteEnd(of: replaced?.session)
             switch state.unsaved {
             case nil: state.replacesUnknown = !state.isKnown
-            case .signIn: break
+            case .signIn: if state.isNumbered { state.replacesUnknown = false }
             case .renewal: state.replacesUnknown = false
             case .expiry(let record):
                 state.overruled.insert(record.session)
@@ -91,7 +91,8 @@ extension SharedCredential {
     private func forget(_ credential: Credential, revokingReplaced revokesReplaced: Bool) {
         // While nobody is signed in, nobody can use the credential. After another sign-in it may be useful, to the same
         // user or another.
-        if revokesReplaced || state.withLock({ $0.record == nil }) { revokeInBackground(credential) }
+        guard revokesReplaced || state.withLock({ $0.record == nil }) else { return }
+        revokeInBackground(credential, sparingOthers: !revokesReplaced)
     }
 
     /// Ends the replaced session for the other processes, and for the next launch in case this process ends before the
@@ -114,6 +115,8 @@ extension SharedCredential {
         let isMeant = state.withLock { state in
             // Once the sign-in is stored, or a later one has begun here, the store may have a later session.
             guard case .signIn(let record) = state.unsaved, record.session == session else { return false }
+            // What is found once it is known whom the sign-in replaces has been stored since.
+            guard !state.isNumbered || state.overruled.contains(stored.session) else { return false }
             state.overruled.insert(stored.session)
             state.noteEnd(of: stored.session)
             state.lastNumber = max(state.lastNumber, stored.number)
@@ -151,6 +154,8 @@ extension SharedCredential {
         fileprivate let record: Record?
         /// Whether its credential is newer than the stored one.
         fileprivate let isNewer: Bool
+        /// Whether the session was over before, so that its credential is none of this sign-out's business.
+        fileprivate let wasOver: Bool
         /// The record that was stored when the sign-out began; nil when there was none, or it is not known.
         fileprivate var stored: StoredCredential?
     }
@@ -175,12 +180,12 @@ extension SharedCredential {
                 target = .stored
             }
             // If nobody was signed in, it is meant for nobody.
-            let isForNobody = ended == nil && state.unsaved == nil && state.isKnown
+            let isForNobody = ended == nil && state.unsaved == nil && state.wasKnown
             // Nobody has signed in here since the last sign-out, which may be meant for whoever is stored.
             let isRepeated = if case .signOut = state.unsaved { true } else { false }
             state.record = nil
             if !isForNobody, !isRepeated { (state.unsaved, state.isKnown) = (.signOut(target), true) }
-            return Ending(record: record, isNewer: isNewer)
+            return Ending(record: record, isNewer: isNewer, wasOver: record == nil && ended != nil)
         } following: { coordinator, _ in
             coordinator.signOut()
         }
@@ -222,6 +227,7 @@ extension SharedCredential {
             case .signIn, .renewal, .expiry, nil: return false
             }
             state.noteEnd(of: found)
+            state.lastSession = found ?? state.lastSession
             noteRevocation(of: found, in: &state)
             // A store that is behind tells only with the lock held who is stored.
             guard store.showsLatest else { return true }
@@ -242,6 +248,7 @@ extension SharedCredential {
         // The server is told whatever the store does. Even a session that does not wait for locks gives the store time
         // here.
         let ended = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
+        if ending.wasOver { return nil }
         let stored = ended ?? ending.stored
         // If another session is stored, an unsaved sign-in had already replaced it. And a renewed credential that is
         // not saved yet is newer than the stored one.
@@ -302,6 +309,8 @@ extension SharedCredential {
             }
             if let coordinator { follow(coordinator, value) }
             state.withLock { $0.isChanging = false }
+            // Looks under way belong to what was known before.
+            store.interruptLooks()
             return value
         }
     }

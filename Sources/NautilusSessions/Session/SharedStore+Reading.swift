@@ -125,8 +125,18 @@ extension SharedStore {
         case .store: break
         default: return false
         }
+        return await isEnded(session)
+    }
+
+    /// Whether the end of a session is noted; false where that cannot be told.
+    func isEnded(_ session: UUID) async -> Bool {
         let isEnded = try? await limited { [store, key] in try await store.isEnded(session, for: key) }
         return isEnded ?? false
+    }
+
+    /// Whether the end of a session is noted, in a store that can answer at once; false in any other.
+    func isEndedPromptly(_ session: UUID) -> Bool {
+        (try? (store as? any PromptStore)?.promptIsEnded(session, for: key)) ?? false
     }
 
     /// Loads the stored record, whether or not its credential can be decoded here: enough to end it, or to replace it.
@@ -162,13 +172,15 @@ extension SharedStore {
     ) async throws(SessionError) -> Value {
         if overdue.withLock({ $0.isOverdue }) {
             let nextLook = nextLook()
-            _ = await wait(atMost: patience, endingWhenCancelled: endsWhenCancelled) { await nextLook.value }
+            _ = await wait(atMost: patience, endingWhenCancelled: endsWhenCancelled, isLook: endsWhenCancelled) {
+                await nextLook.value
+            }
             guard !overdue.withLock({ $0.isOverdue }) else {
                 throw SessionError(endsWhenCancelled && Task.isCancelled ? .cancelled : .storeTimeout(limit))
             }
         }
         do throws(SessionError) {
-            return try await limited(endingWhenCancelled: endsWhenCancelled, work)
+            return try await limited(endingWhenCancelled: endsWhenCancelled, isLook: endsWhenCancelled, work)
         } catch {
             guard case .storeTimeout = error.kind else { throw error }
             overdue.withLock { $0.isOverdue = true }

@@ -14,6 +14,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// The end of the write in progress; a write that was given up may still happen.
     private let unfinished = Locked<Task<Void, Never>?>(nil)
     let overdue = Locked(OverdueReading())
+    private let looks = Locked(LooksUnderWay())
 
     init(
         store: any CredentialStore,
@@ -150,12 +151,15 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// Waits for `work`, but no longer than `limit`; then `work` is cancelled, and goes on alone if it ignores that.
     /// When the caller is cancelled, so is `work`.
     ///
-    /// - Parameter endsWhenCancelled: Whether the wait ends at once when the caller is cancelled. Default: false,
-    ///   `work` is waited for all the same.
+    /// - Parameters:
+    ///   - endsWhenCancelled: Whether the wait ends at once when the caller is cancelled. Default: false, `work` is
+    ///     waited for all the same.
+    ///   - isLook: Whether ``interruptLooks()`` ends the wait. Default: false.
     /// - Returns: The result of `work`; nil when it did not come in time.
     func wait<Value: Sendable>(
         atMost limit: Duration,
         endingWhenCancelled endsWhenCancelled: Bool = false,
+        isLook: Bool = false,
         for work: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let result = Locked<Value?>(nil)
@@ -169,6 +173,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             try? await clock.sleep(untilLimitOf: limit.clampedToCentury)
             ending.finish()
         }
+        let look = isLook ? looks.withLock { $0.begin(ending) } : nil
+        defer { if let look { looks.withLock { $0.endings[look] = nil } } }
         let wait = BackgroundTask.start { for await _ in end {} }
         await withTaskCancellationHandler {
             await wait.value
@@ -181,6 +187,15 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         return result.withLock { $0 }
     }
 
+    /// Ends the looks that are under way, as if their callers had left: what they would find no longer matters.
+    func interruptLooks() {
+        let endings = looks.withLock { looks in
+            looks.interruptions += 1
+            return looks.endings.values
+        }
+        for ending in endings { ending.finish() }
+    }
+
     private func sleep(for duration: Duration) async throws(SessionError) {
         do {
             try await clock.sleep(for: duration.clampedToCentury)
@@ -191,14 +206,18 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// Performs one operation of the store within the time limit.
     ///
-    /// - Parameter endsWhenCancelled: Whether the operation is given up when the caller is cancelled, as a look is,
-    ///   since a call waits for it. Default: true.
+    /// - Parameters:
+    ///   - endsWhenCancelled: Whether the operation is given up when the caller is cancelled, as a look is, since a call
+    ///     waits for it. Default: true.
+    ///   - isLook: Whether ``interruptLooks()`` ends it as well. Default: false.
     /// - Throws: ``SessionError/Kind/storeTimeout(_:)``; ``SessionError/Kind/cancelled``; the store's errors.
     func limited<Value: Sendable>(
         endingWhenCancelled endsWhenCancelled: Bool = true,
+        isLook: Bool = false,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws(SessionError) -> Value {
-        let outcome = await wait(atMost: limit, endingWhenCancelled: endsWhenCancelled) {
+        let interruptions = looks.withLock { $0.interruptions }
+        let outcome = await wait(atMost: limit, endingWhenCancelled: endsWhenCancelled, isLook: isLook) {
             () async -> Result<Value, SessionError> in
             do throws(SessionError) {
                 return .success(try await translated(work))
@@ -207,7 +226,9 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
             }
         }
         if let outcome { return try outcome.get() }
-        throw SessionError(endsWhenCancelled && Task.isCancelled ? .cancelled : .storeTimeout(limit))
+        let hasEnded =
+            endsWhenCancelled && Task.isCancelled || isLook && looks.withLock { $0.interruptions } != interruptions
+        throw SessionError(hasEnded ? .cancelled : .storeTimeout(limit))
     }
 
     /// Saves or deletes within the time limit. Fails while a write that was given up still hangs, since it may happen
@@ -246,6 +267,21 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         } catch {
             throw SessionError(.store(.other(type: String(describing: type(of: error)))))
         }
+    }
+}
+
+/// The looks at a store for which calls wait.
+private struct LooksUnderWay: Sendable {
+    var interruptions = 0
+    /// Ends each of them.
+    var endings: [UInt64: AsyncStream<Never>.Continuation] = [:]
+    private var last: UInt64 = 0
+
+    /// - Returns: The number of the look.
+    mutating func begin(_ ending: AsyncStream<Never>.Continuation) -> UInt64 {
+        last += 1
+        endings[last] = ending
+        return last
     }
 }
 

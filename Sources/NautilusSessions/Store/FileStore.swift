@@ -114,9 +114,12 @@ public final class FileStore: CredentialStore {
     ///
     /// - Throws: ``CredentialStoreError``.
     public func isEnded(_ session: UUID, for key: CredentialKey) async throws(CredentialStoreError) -> Bool {
-        let file = folder.file(of: key)
+        let file = file(of: key)
         return try await ends.run { () throws(CredentialStoreError) in try file.isEnded(session) }
     }
+
+    /// The files of a key.
+    func file(of key: CredentialKey) -> StoreFile { folder.file(of: key) }
 
     /// Removes what is stored, the leftovers of killed saves, and the notes of ended sessions; does nothing when
     /// nothing is stored.

@@ -52,6 +52,11 @@ public final class MemoryStore: CredentialStore {
     // Asynchronous, since asynchronous code would otherwise get the protocol's default.
     /// Whether a session has been ended since the last delete of the key.
     public func isEnded(_ session: UUID, for key: CredentialKey) async -> Bool {
+        promptIsEnded(session, for: key)
+    }
+
+    /// The same, without waiting.
+    func promptIsEnded(_ session: UUID, for key: CredentialKey) -> Bool {
         state.withLock { $0.ended[key]?.contains(session) ?? false }
     }
 

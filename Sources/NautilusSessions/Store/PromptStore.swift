@@ -15,6 +15,9 @@ protocol PromptStore: CredentialStore {
     /// or cannot be decrypted; then its content is the encrypted one. Default: that of ``promptLoad(_:)``.
     func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential?
 
+    /// Whether the end of a session is noted, without waiting. Default: false.
+    func promptIsEnded(_ session: UUID, for key: CredentialKey) throws -> Bool
+
     /// Notes that a session has ended, without waiting for a disk: the note outlives the process, though perhaps not a
     /// power failure. Default: does nothing, for a store that does not outlive the process either.
     func promptEnd(_ session: UUID, for key: CredentialKey) throws
@@ -22,6 +25,8 @@ protocol PromptStore: CredentialStore {
 
 extension PromptStore {
     func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential? { try promptLoad(key) }
+
+    func promptIsEnded(_ session: UUID, for key: CredentialKey) -> Bool { false }
 
     func promptEnd(_ session: UUID, for key: CredentialKey) {}
 }
@@ -37,6 +42,8 @@ extension FileStore: PromptStore {
 
     func promptLoad(_ key: CredentialKey) throws -> StoredCredential? { try promptLoad(key, requiringPrivacy: true) }
 
+    func promptIsEnded(_ session: UUID, for key: CredentialKey) throws -> Bool { try file(of: key).isEnded(session) }
+
     func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential? {
         try promptLoad(key, requiringPrivacy: false)
     }
@@ -51,6 +58,10 @@ extension EncryptedStore: PromptStore where Base: PromptStore {
 
     func promptLoadToEnd(_ key: CredentialKey) throws -> StoredCredential? {
         try base.promptLoadToEnd(key).map { (try? opened($0, key)) ?? $0 }
+    }
+
+    func promptIsEnded(_ session: UUID, for key: CredentialKey) throws -> Bool {
+        try base.promptIsEnded(session, for: key)
     }
 
     func promptEnd(_ session: UUID, for key: CredentialKey) throws { try base.promptEnd(session, for: key) }

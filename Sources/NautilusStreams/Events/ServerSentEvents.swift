@@ -154,6 +154,11 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
     }
 }
 
+extension ServerSentEvents.AsyncIterator: Redacted {
+    /// The type alone: an event's id may be a secret.
+    public var description: String { "ServerSentEvents.AsyncIterator" }
+}
+
 /// The chunks of one connection; they end with the session in which it was opened.
 private struct EventChunks {
     private let chunks: Confined<HttpBodyStream.AsyncIterator>

@@ -289,3 +289,8 @@ extension StreamRequest {
         }
     }
 }
+
+extension MessageStream: Redacted {
+    /// The number of connections so far; nothing of the request, which may hold a token.
+    public var description: String { "MessageStream(connections: \(connectionCount))" }
+}

@@ -12,7 +12,7 @@ struct RedactionTests {
         [
             "Authorization": "Bearer \(secret)", "cookie": secret, "Set-Cookie": secret, "X-Api-Key": secret,
             "X-Auth-Token": secret, "Location": "https://me:\(secret)@a.example/cb?code=\(secret)#\(secret)",
-            "Referer": "/cb?code=\(secret)", "Accept": "visible",
+            "Referer": "/cb?code=\(secret)", "Sec-WebSocket-Protocol": "auth.\(secret)", "Accept": "visible",
         ]
     }
 

@@ -40,6 +40,33 @@ struct PagePrefetchTests {
         }
     }
 
+    @Test("a reader that is cancelled gets no more of it, though it does not notice by itself", arguments: [true, false])
+    func cancelledReader(isPrefetching: Bool) async throws {
+        try await simulate { simulation in
+            let transport = Self.slow(simulation.clock, pages: 500)
+            let service = PageService(transport: transport, clock: simulation.clock)
+            let (read, failure) = (Locked(0), Locked<HttpError?>(nil))
+            let reader = BackgroundTask.start {
+                do {
+                    for try await _ in NumberedPages().pages(with: service, prefetching: isPrefetching) {
+                        read.withLock { $0 += 1 }
+                        // Longer than a page takes.
+                        await BackgroundTask.start { try? await simulation.clock.sleep(for: .seconds(2)) }.value
+                    }
+                } catch {
+                    failure.withLock { $0 = (error as? PageFailure)?.error }
+                }
+            }
+            try await simulation.clock.sleep(for: .milliseconds(5_500))
+            let (count, requests) = (read.withLock { $0 }, transport.count)
+            reader.cancel()
+            await reader.value
+            #expect(failure.withLock { $0?.kind } == .cancelled)
+            #expect(read.withLock { $0 } == count)
+            #expect(transport.count == requests)
+        }
+    }
+
     @Test("who leaves the loop cancels what is ahead", arguments: 0..<20 as Range<UInt64>)
     func leaving(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in

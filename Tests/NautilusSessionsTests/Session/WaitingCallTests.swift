@@ -1,0 +1,122 @@
+import Foundation
+import Nautilus
+import NautilusCaching
+import NautilusSessions
+import NautilusTesting
+import NautilusTraffic
+import TestSupport
+import Testing
+
+@Suite("A sign-out ends a call at once that waits")
+struct WaitingCallTests {
+    /// Fails by itself, without sending anything, and asks for patience.
+    private struct Patient: HttpInterceptor {
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            throw HttpError(
+                .transport(.networkConnectionLost),
+                stage: .send,
+                delivery: .notSent,
+                retryAfter: .seconds(40)
+            )
+        }
+    }
+
+    /// What a call waits for.
+    enum Wait: CaseIterable {
+        case interceptorsRetry, circuit, network, sharedRetry, sharedExchange, store
+    }
+
+    /// A store whose looks take minutes while it is told so.
+    private struct HangingStore: StoreInFront {
+        let base: MemoryStore
+        let clock: ManualClock
+        let hangs = Locked(false)
+
+        func pass(_ operation: StoreOperation) async throws {
+            guard hangs.withLock({ $0 }) else { return }
+            await BackgroundTask.start { [clock] in try? await clock.sleep(for: .seconds(300)) }.value
+        }
+    }
+
+    @Test("for anything else than its answer, and fails as superseded", arguments: Wait.allCases)
+    func waits(for wait: Wait) async throws {
+        try await TokenWorld.run { world in
+            let store = HangingStore(base: world.store, clock: world.clock)
+            let session = wait == .store ? world.process(store: store) : world.process()
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            let transport = ScriptedTransport(clock: world.clock) { _, _ in
+                switch wait {
+                case .network: .fail(.notConnectedToInternet, delivery: .notSent)
+                case .sharedRetry: .delay(.seconds(1), then: .status(503, header: ["Retry-After": "50"]))
+                case .sharedExchange: .delay(.seconds(55), then: .reply(text: "late"))
+                default: .status(503)
+                }
+            }
+            let accounts = CacheAccounts.separate { _ in session.id?.uuidString }
+            let service = world.api.with {
+                $0.transport = transport
+                switch wait {
+                case .interceptorsRetry: $0.interceptors = [Patient()]
+                case .circuit: $0.interceptors = [CircuitBreaker(clock: world.clock)]
+                case .sharedRetry, .sharedExchange: $0.interceptors = [RequestCoalescing(accounts: accounts)]
+                case .network, .store: break
+                }
+                $0.retrierFactory = session.retrierFactory(
+                    .standard.with {
+                        if wait == .network { $0.offline = OfflinePause(connectivity: ConnectivitySwitch(isOnline: false)) }
+                    }
+                )
+            }
+            if wait == .circuit {
+                let eager = service.with { $0.retrierFactory = NilRetrier.factory() }
+                for _ in 0..<100 { _ = await GetNotes().result(with: eager) }
+            }
+            if wait == .sharedRetry || wait == .sharedExchange {
+                BackgroundTask.start { _ = await GetNotes().result(with: service) }
+                try await world.sleep(.milliseconds(10))
+            }
+            store.hangs.withLock { $0 = true }
+            let result = Locked<CallResult?>(nil)
+            BackgroundTask.start {
+                let ended = await GetNotes().result(with: service)
+                result.withLock { $0 = ended }
+            }
+            try await world.sleep(wait == .circuit ? .milliseconds(500) : .seconds(3))
+            #expect(result.withLock { $0 } == nil)
+            let sent = transport.count
+            let signOut = session.signOutNow()
+            try await world.sleep(.milliseconds(10))
+            let ended = try #require(result.withLock { $0 })
+            #expect(ended.error?.isSuperseded == true)
+            #expect(transport.count == sent)
+            store.hangs.withLock { $0 = false }
+            try? await signOut.finish()
+        }
+    }
+
+    @Test("and not one that goes elsewhere, without the credential")
+    func elsewhere() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let transport = ScriptedTransport(.status(503), .reply(text: "a"), clock: world.clock)
+            let service = world.api.with {
+                $0.transport = transport
+                $0.retrierFactory = session.retrierFactory
+            }
+            let result = Locked<CallResult?>(nil)
+            let call = BackgroundTask.start {
+                let ended = await GetElsewhere().result(with: service)
+                result.withLock { $0 = ended }
+            }
+            try await world.sleep(.milliseconds(1))
+            try await session.signOut()
+            await call.value
+            #expect(result.withLock { $0 }?.text == "a")
+        }
+    }
+}
+
+private struct GetElsewhere: Request {
+    typealias Result = String
+    var url: (any UrlConvertible)? { "elsewhere.test" }
+}

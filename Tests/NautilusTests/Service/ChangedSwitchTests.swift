@@ -1,0 +1,112 @@
+import Foundation
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import Nautilus
+
+@Suite("A switch that is changed by `with`")
+struct ChangedSwitchTests {
+    private enum Site: String { case staging, production }
+
+    /// Puts its site's name on requests, as an interceptor and as a retrier that authorizes do.
+    private struct Marking: HttpInterceptor, Retrier {
+        let site: String
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header["X-Interceptor"] = site
+            return try await next(request)
+        }
+
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            httpRequest.header["X-Retrier"] = site
+        }
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    private let transport = ScriptedTransport(.status(204), afterLast: .repeat)
+
+    private func service(of site: Site) -> AnyHttpService<HttpError> {
+        let marking = Marking(site: site.rawValue)
+        return AnyHttpService(
+            apiUrl: "\(site.rawValue).test",
+            interceptors: [marking],
+            retrierFactory: AnyRetrierFactory { marking },
+            transport: transport
+        )
+    }
+
+    private func sites() -> ServiceSwitch<Site, AnyHttpService<HttpError>> {
+        ServiceSwitch(.staging) { [self] in service(of: $0) }
+    }
+
+    /// The hosts that were called, each with the marks on its request.
+    private var sent: [[String?]] {
+        transport.attempts.map { [$0.request.url.host, $0.header["X-Interceptor"], $0.header["X-Retrier"]] }
+    }
+
+    @Sendable private static func change(_ configuration: inout ServiceConfiguration) {
+        configuration.interceptors.append(Passing())
+        configuration.retrierFactory = ComposedRetrier.factory(configuration.retrierFactory, NilRetrier.factory())
+    }
+
+    private struct Passing: HttpInterceptor {
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await next(request)
+        }
+    }
+
+    @Test("changes each environment's own service, once")
+    func eachEnvironment() async throws {
+        let (sites, changes) = (sites(), Locked(0))
+        let changed = sites.with {
+            changes.withLock { $0 += 1 }
+            Self.change(&$0)
+        }
+        for site in [Site.staging, .production, .staging, .production] {
+            sites.select(site)
+            _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        }
+        let (staging, production) = (
+            ["staging.test", "staging", "staging"], ["production.test", "production", "production"]
+        )
+        #expect(sent == [staging, production, staging, production])
+        #expect(changes.withLock { $0 } == 2)
+    }
+
+    @Test("where its type is hidden, sends nothing elsewhere than where its values were read", arguments: [true, false])
+    func hidden(isFinal: Bool) async throws {
+        let sites = sites()
+        let changed = AnyHttpService(sites).with { Self.change(&$0) }
+        let unread = AnyHttpService(sites).with { $0.timeout = .seconds(5) }
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        sites.select(.production)
+        let error = await #expect(throws: HttpError.self) {
+            _ = try await AnyRequest(.get, ["things"]).schedule(with: isFinal ? changed.final : changed)
+        }
+        #expect(error?.description.contains("ServiceSwitch.with") == true)
+        #expect(error?.delivery == .notSent)
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: unread)
+        #expect(
+            sent == [["staging.test", "staging", "staging"], ["production.test", "production", "production"]]
+        )
+    }
+
+    @Test("and so does a service whose properties follow a switch of its own")
+    func ownSwitch() async throws {
+        struct Following: ForwardingService {
+            let sites: ServiceSwitch<Site, AnyHttpService<HttpError>>
+            var forwarded: any HttpService { sites.service }
+            var selectedService: AnyHttpService<HttpError>? { nil }
+        }
+        let sites = sites()
+        let changed = Following(sites: sites).with { Self.change(&$0) }
+        sites.select(.production)
+        await #expect(throws: HttpError.self) { _ = try await AnyRequest(.get, ["things"]).schedule(with: changed) }
+        sites.select(.staging)
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        #expect(sent == [["staging.test", "staging", "staging"]])
+    }
+}
