@@ -227,8 +227,8 @@ extension AttemptContext {
     }
 
     /// The calls that the attempt's call continues, for a retrier that waits between two attempts: their session ends
-    /// its wait, by ``CallSequence/untilEndOfSession(_:)``, if the request goes to the service's origin. Nil in a context
-    /// that a test has made.
+    /// its wait, by ``CallSequence/untilEndOfSession(_:)``, if the request goes to the service's origin. Nil in a
+    /// context that a test has made.
     public var sequence: CallSequence? { fixed.value.sequence }
 
     /// Does a part of the attempt that waits, and cancels it as soon as the session in which the call began is over.

@@ -236,8 +236,8 @@ extension HttpHeader {
         /// origin.
         ///
         /// A name counts if it contains a word that is common in the names of credentials, since not every vendor's
-        /// `X-…-Token` can be listed. `Sec-WebSocket-Protocol` counts as well, since browsers leave no other field for a
-        /// token. `Idempotency-Key` is not a credential, and so is exempt.
+        /// `X-…-Token` can be listed. `Sec-WebSocket-Protocol` counts as well, since browsers leave no other field for
+        /// a token. `Idempotency-Key` is not a credential, and so is exempt.
         public var isSensitive: Bool {
             if self == .secWebSocketProtocol { return true }
             return Self.sensitiveWords.contains { rawValue.utf8.contains(word: $0.utf8) } && self != .idempotencyKey

@@ -84,8 +84,8 @@ extension SharedCredential {
         do throws(SessionError) {
             try await save(record, under: lock)
         } catch {
-            // Some saves fail although the record is there: saving it once more would bring back a user who has signed out
-            // elsewhere since.
+            // Some saves fail although the record is there: saving it once more would bring back a user who has signed
+            // out elsewhere since.
             if await hasArrived(record) {
                 noteStored(record)
                 throw error

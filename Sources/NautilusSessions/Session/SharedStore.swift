@@ -207,8 +207,8 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// Performs one operation of the store within the time limit.
     ///
     /// - Parameters:
-    ///   - endsWhenCancelled: Whether the operation is given up when the caller is cancelled, as a look is, since a call
-    ///     waits for it. Default: true.
+    ///   - endsWhenCancelled: Whether the operation is given up when the caller is cancelled, as a look is, since a
+    ///     call waits for it. Default: true.
     ///   - isLook: Whether ``interruptLooks()`` ends it as well. Default: false.
     /// - Throws: ``SessionError/Kind/storeTimeout(_:)``; ``SessionError/Kind/cancelled``; the store's errors.
     func limited<Value: Sendable>(

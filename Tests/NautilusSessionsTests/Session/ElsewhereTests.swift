@@ -76,10 +76,14 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though a process that has just started signs out twice")
-    func twice() async throws {
+    @Test("though a process that has just started signs out twice", arguments: [false, true])
+    func twice(hasExpired: Bool) async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn("anna")
+            if hasExpired {
+                world.server.endSessions()
+                #expect(await world.call(there).token == nil)
+            }
             let store = SlowStore(world)
             let here = world.process(store: store)
             store.delay(.lock, by: .seconds(1))
@@ -90,7 +94,7 @@ struct ElsewhereTests {
             #expect(await world.call(there).token == "carl-1")
             try await here.signOut()
             #expect(await world.call(there).token == "carl-1")
-            #expect(world.server.revoked == ["anna-1"])
+            #expect(world.server.revoked == (hasExpired ? [] : ["anna-1"]))
         }
     }
 

@@ -15,7 +15,7 @@ struct GuestSequenceTests {
         var route: HttpRoute { ["feed"] }
     }
 
-    @Test("a download and a feed for guests have the retriers that their service has for them", arguments: [true, false])
+    @Test("downloads and feeds for guests have the retriers that their service has for them", arguments: [true, false])
     func streamsForGuests(isFeed: Bool) async throws {
         try await TokenWorld.run { world in
             let session = world.process()

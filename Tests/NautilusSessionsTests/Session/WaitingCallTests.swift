@@ -63,7 +63,8 @@ struct WaitingCallTests {
                 }
                 $0.retrierFactory = session.retrierFactory(
                     .standard.with {
-                        if wait == .network { $0.offline = OfflinePause(connectivity: ConnectivitySwitch(isOnline: false)) }
+                        guard wait == .network else { return }
+                        $0.offline = OfflinePause(connectivity: ConnectivitySwitch(isOnline: false))
                     }
                 )
             }

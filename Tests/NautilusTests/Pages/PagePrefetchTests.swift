@@ -40,7 +40,7 @@ struct PagePrefetchTests {
         }
     }
 
-    @Test("a reader that is cancelled gets no more of it, though it does not notice by itself", arguments: [true, false])
+    @Test("a reader that is cancelled gets no more, though it does not notice by itself", arguments: [true, false])
     func cancelledReader(isPrefetching: Bool) async throws {
         try await simulate { simulation in
             let transport = Self.slow(simulation.clock, pages: 500)

@@ -76,7 +76,7 @@ struct ChangedSwitchTests {
         #expect(changes.withLock { $0 } == 2)
     }
 
-    @Test("where its type is hidden, sends nothing elsewhere than where its values were read", arguments: [true, false])
+    @Test("where its type is hidden, sends nothing but to where its values were read", arguments: [true, false])
     func hidden(isFinal: Bool) async throws {
         let sites = sites()
         let changed = AnyHttpService(sites).with { Self.change(&$0) }
