@@ -7,6 +7,8 @@ import Testing
 struct FileSignOutTests {
     private let folder: TestFolder
     private let key = CredentialKey(issuer: "api.test")
+    /// The credentials that the server was asked to forget.
+    private let revoked = Locked<[String]>([])
 
     init() throws { folder = try TestFolder() }
 
@@ -16,7 +18,11 @@ struct FileSignOutTests {
         EndedSessions.$ofProcess.withValue(EndedSessions()) {
             Session(
                 key: key,
-                rules: SessionRules(stamp: { $1.header["X-Api-Token"] = $0 }, renew: { $0 }),
+                rules: SessionRules(
+                    stamp: { $1.header["X-Api-Token"] = $0 },
+                    revoke: { [revoked] token in revoked.withLock { $0.append(token) } },
+                    renew: { $0 }
+                ),
                 store: FileStore(folder: folder.store),
                 // Nothing is tried again in the background while a test looks at the folder.
                 sharing: CredentialSharing(lockWait: .zero, backoff: .constant(.seconds(3600), jitter: .none))
@@ -146,6 +152,19 @@ struct FileSignOutTests {
         #expect(try folder.names().allSatisfy { $0.hasSuffix(".lock") })
         #expect(await isSignedOut(process()))
         #expect(await isSignedOut(session))
+    }
+
+    @Test("of who was replaced elsewhere revokes nothing, though the record is still there")
+    func replacedElsewhere() async throws {
+        let (session, other) = (process(), process())
+        try await session.signIn("anna")
+        try await other.restore()
+        let lock = try #require(try await FileStore(folder: folder.store).lock(key))
+        try? await other.signIn("bert")
+        #expect(try await session.restore() == false)
+        for _ in 1...2 { try? await session.signOut() }
+        #expect(revoked.withLock { $0 } == [])
+        lock.unlock()
     }
 
     @Test("counts where a newer version of the app has stored its own record since, which cannot be read here")

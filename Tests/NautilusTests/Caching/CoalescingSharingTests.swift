@@ -149,7 +149,9 @@ struct CoalescingSharingTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) }
-            let plain = Self.service(simulation, transport)
+            // By default, what a user asks for is not shared.
+            let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
+            let plain = Self.service(simulation, transport, [coalescing])
             let coordinator = RefreshCoordinator(
                 credential: Token(number: 1),
                 lifetime: { $0.number == 1 ? .zero : nil },

@@ -227,7 +227,6 @@ extension SharedCredential {
             case .signIn, .renewal, .expiry, nil: return false
             }
             state.noteEnd(of: found)
-            state.lastSession = found ?? state.lastSession
             noteRevocation(of: found, in: &state)
             // A store that is behind tells only with the lock held who is stored.
             guard store.showsLatest else { return true }

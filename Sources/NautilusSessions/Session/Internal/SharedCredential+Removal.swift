@@ -128,10 +128,7 @@ extension SharedCredential {
     /// Ends a session of which this process hears only when it removes its record.
     private func noteEnd(of session: UUID, stored: StoredCredential?) {
         let isNews = state.withLock { state in
-            defer {
-                state.noteEnd(of: session)
-                state.lastSession = session
-            }
+            defer { state.noteEnd(of: session) }
             return !state.isOver(session)
         }
         if isNews, let credential = try? stored?.credential(as: Credential.self) { revokeInBackground(credential) }
