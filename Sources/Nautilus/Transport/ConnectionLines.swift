@@ -19,6 +19,8 @@ where Waiter.ID: Sendable {
 
     fileprivate struct Line {
         var connected = 0
+        /// A limit of the line's own; nil for that of all lines.
+        var limit: Int?
         var waiting = WaitingLine<Place>()
 
         var isIdle: Bool { connected == 0 && waiting.count == 0 }
@@ -69,9 +71,26 @@ where Waiter.ID: Sendable {
         guard let index = lines.index(forKey: origin) else { return nil }
         lines.values[index].connected -= 1
         defer { forgetIfIdle(origin, index) }
-        guard let next = wasFull ? mostUrgent : index, let waiter = lines.values[next].connectFirst() else {
-            return nil
-        }
+        guard let next = wasFull ? mostUrgent : index else { return nil }
+        return connectFirst(of: next)
+    }
+
+    /// Changes how many connections an origin gets, until its line is forgotten.
+    mutating func setLimit(_ limit: Int, of origin: Origin) {
+        guard let index = lines.index(forKey: origin) else { return }
+        lines.values[index].limit = max(1, limit)
+    }
+
+    /// Takes a free connection for the first in line.
+    ///
+    /// - Returns: The waiter that has the connection now; nil if none is free, or nothing waits for it.
+    mutating func enterNext(_ origin: Origin) -> Waiter? {
+        guard connected < total, let index = lines.index(forKey: origin) else { return nil }
+        return connectFirst(of: index)
+    }
+
+    private mutating func connectFirst(of index: Dictionary<Origin, Line>.Index) -> Waiter? {
+        guard let waiter = lines.values[index].connectFirst(upTo: limit) else { return nil }
         connected += 1
         return waiter
     }
@@ -95,7 +114,7 @@ where Waiter.ID: Sendable {
     /// The line with the most urgent first waiter, among the lines that may have one more connection.
     private var mostUrgent: Dictionary<Origin, Line>.Index? {
         var best: (index: Dictionary<Origin, Line>.Index, place: Place)?
-        for index in lines.indices where lines.values[index].connected < limit {
+        for index in lines.indices where lines.values[index].hasRoom(upTo: limit) {
             guard let place = lines.values[index].waiting.first else { continue }
             if let best, !place.goesBefore(best.place) { continue }
             best = (index, place)
@@ -105,8 +124,10 @@ where Waiter.ID: Sendable {
 }
 
 extension ConnectionLines.Line {
+    fileprivate func hasRoom(upTo limit: Int) -> Bool { connected < self.limit ?? limit }
+
     fileprivate mutating func connect(upTo limit: Int) -> Bool {
-        guard connected < limit else { return false }
+        guard hasRoom(upTo: limit) else { return false }
         connected += 1
         return true
     }
@@ -115,8 +136,8 @@ extension ConnectionLines.Line {
         waiting.append(place, urgency: place.priority.rawValue)
     }
 
-    fileprivate mutating func connectFirst() -> Waiter? {
-        guard let next = waiting.popFirst() else { return nil }
+    fileprivate mutating func connectFirst(upTo limit: Int) -> Waiter? {
+        guard hasRoom(upTo: limit), let next = waiting.popFirst() else { return nil }
         connected += 1
         return next.waiter
     }

@@ -36,6 +36,26 @@ struct ConnectionLinesTests {
         #expect(isNextConnected)
     }
 
+    @Test("a limit of an origin's own lets more in, or fewer, until the origin is forgotten")
+    func changedLimit() throws {
+        let (slow, quick) = (try #require(slow), try #require(quick))
+        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 1, total: 4)
+        for name in ["a", "b", "c", "d", "e"] { _ = lines.enter(slow, NamedWaiter(name), priority: .normal) }
+        lines.setLimit(3, of: slow)
+        let more = (0..<3).map { _ in lines.enterNext(slow)?.id }
+        #expect(more == ["b", "c", nil])
+        // That of the others stays.
+        let entered = ["x", "y"].map { lines.enter(quick, NamedWaiter($0), priority: .normal) }
+        #expect(entered == [true, false])
+        lines.setLimit(9, of: slow)
+        // All origins together have as many as they may.
+        let beyond = lines.enterNext(slow)
+        #expect(beyond == nil)
+        lines.setLimit(1, of: slow)
+        let next = (0..<3).map { _ in lines.leave(slow)?.id }
+        #expect(next == [nil, nil, "d"])
+    }
+
     @Test("an origin is forgotten when its last connection comes back, and not before")
     func forgotten() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
