@@ -29,6 +29,7 @@ enum {
     multi_option_timer_function = 20004,
     multi_option_timer_data = 10005,
     multi_option_kept_connections = 6,
+    multi_option_streams = 16,
     option_private = 10103,
     info_private = 0x100015,
     info_active_socket = 0x50002C,
@@ -140,7 +141,7 @@ static int watch_own(struct nautilus_loop *loop, int descriptor) {
     return descriptor >= 0 && epoll_ctl(loop->sockets.epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-struct nautilus_loop *nautilus_loop_create(long kept_connections) {
+struct nautilus_loop *nautilus_loop_create(long kept_connections, long streams) {
     struct nautilus_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->sockets.epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -156,6 +157,7 @@ struct nautilus_loop *nautilus_loop_create(long kept_connections) {
     nautilus_curl.multi_setopt(loop->multi, multi_option_timer_function, timer_changed);
     nautilus_curl.multi_setopt(loop->multi, multi_option_timer_data, loop);
     nautilus_curl.multi_setopt(loop->multi, multi_option_kept_connections, kept_connections);
+    nautilus_curl.multi_setopt(loop->multi, multi_option_streams, streams);
     return loop;
 }
 

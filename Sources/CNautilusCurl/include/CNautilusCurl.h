@@ -92,6 +92,7 @@ enum nautilus_curl_option {
     NAUTILUS_CURL_PROTOCOLS = 181,
     NAUTILUS_CURL_TCP_KEEPALIVE = 213,
     NAUTILUS_CURL_PATH_AS_IS = 234,
+    NAUTILUS_CURL_PIPEWAIT = 237,
     NAUTILUS_CURL_SUPPRESS_CONNECT_HEADERS = 265,
     NAUTILUS_CURL_UPLOAD_BUFFERSIZE = 280,
     NAUTILUS_CURL_QUICK_EXIT = 322,
@@ -122,6 +123,7 @@ enum nautilus_curl_option {
 };
 
 enum nautilus_curl_info {
+    NAUTILUS_CURL_INFO_HEADER_SIZE = 0x20000B,
     NAUTILUS_CURL_INFO_REQUEST_SIZE = 0x20000C,
     NAUTILUS_CURL_INFO_SSL_VERIFYRESULT = 0x20000D,
     NAUTILUS_CURL_INFO_HTTP_CONNECTCODE = 0x200016,
@@ -194,8 +196,9 @@ void nautilus_list_destroy(nautilus_list *_Nullable list);
 // thread at a time.
 struct nautilus_loop;
 
-// Null if the system has no descriptor or no memory left.
-struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections);
+// Null if the system has no descriptor or no memory left. `streams` is how many transfers one connection of HTTP/2
+// carries at once, if its server allows that many.
+struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections, long streams);
 void nautilus_loop_destroy(struct nautilus_loop *_Nonnull loop);
 // Waits until there is something to do, or only looks whether there is. Called only by the loop's own thread, which
 // then steps.

@@ -20,6 +20,18 @@
             #expect(CurlLibrary.isSafe(tls: text) == isSafe)
         }
 
+        @Test(
+            "HTTP/2 is used with the versions that it is proven with, if they have it",
+            arguments: [
+                (0x07_58_01, true, false), (0x08_05_00, true, true), (0x08_05_00, false, false),
+                (0x08_0C_01, true, false), (0x08_0E_01, true, true), (0x08_13_00, true, false),
+            ] as [(UInt32, Bool, Bool)]
+        )
+        func http2(number: UInt32, hasHttp2: Bool, isUsed: Bool) {
+            let library = CurlLibrary(version: "version", tls: "TLS", number: number, hasHttp2: hasHttp2)
+            #expect((library.http2Unusable == nil) == isUsed)
+        }
+
         @Test("and it says which transport was chosen, and why")
         func reason() throws {
             switch CurlLibrary.found {

@@ -96,7 +96,7 @@
         /// rest in between.
         private mutating func settle(on thread: Thread) {
             begin(on: thread)
-            gather()
+            if gather() { begin(on: thread) }
         }
 
         private func has(_ transfer: CurlTransfer) -> Bool {
@@ -151,7 +151,10 @@
 
         /// Moves the transfers that have ended since the last call to `others`.
         mutating func takeEnded(into others: inout [CurlTransfer]) {
-            gather()
+            while gather() {
+                // What is sent again has to begin, or the loop would wait for something else.
+                nautilus_loop_begin(loop)
+            }
             endOverdue()
             // If both are empty, each keeps its memory.
             guard !ended.isEmpty else { return }
@@ -163,12 +166,21 @@
             }
         }
 
-        private mutating func gather() {
+        /// - Returns: Whether a transfer is sent again.
+        private mutating func gather() -> Bool {
+            var isAnyRepeated = false
             let isExhausted = nautilus_loop_exhausted(loop) != 0
             var code: Int32 = 0
             while let easy = nautilus_loop_ended(loop, &code) {
                 guard let transfer = transfers.removeValue(forKey: easy) else {
                     sockets.connected(easy, code, loop)
+                    continue
+                }
+                if transfer.isRepeated(after: code), nautilus_loop_remove(loop, easy) != 0,
+                    nautilus_loop_add(loop, easy) != 0
+                {
+                    transfers[easy] = transfer
+                    isAnyRepeated = true
                     continue
                 }
                 if !uploads.isEmpty { uploads[easy] = nil }
@@ -180,6 +192,7 @@
                 _ = nautilus_loop_remove(loop, easy)
                 add(ended: transfer)
             }
+            return isAnyRepeated
         }
 
         /// Ends the transfers that only the rest of a request's body keeps going, once those are gathered that have

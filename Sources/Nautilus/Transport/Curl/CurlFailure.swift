@@ -29,6 +29,9 @@ struct CurlFailure {
     /// The code for a transfer that this side has ended.
     static let aborted: Int32 = 42
 
+    /// The codes for the end of a connection: of HTTP/2's framing, of writing, of reading.
+    static let connectionEnds: Set<Int32> = [16, 55, 56]
+
     /// URL loading's code for the failure.
     var urlCode: URLError.Code {
         // libcurl uses its code for a lost connection also for some answers that are not HTTP.

@@ -52,7 +52,8 @@
 
         /// - Returns: Nil if the system has no descriptor or no memory left.
         init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) {
-            guard let loop = nautilus_loop_create(max(1, configuration.connections)) else { return nil }
+            let streams = max(1, configuration.streamsPerHost)
+            guard let loop = nautilus_loop_create(max(1, configuration.connections), streams) else { return nil }
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
             self.core = Locked(CurlCore(loop, configuration, endsLookups: library.isSafeOnAnyThread))
@@ -212,7 +213,10 @@
             inbox.withLock { inbox in
                 inbox.jobs += sockets.waiting.map { .move($0) }
                 for transfer in work.ended[before...] {
+                    if let limit = transfer.learnedLimit { inbox.lines.setLimit(limit, of: transfer.line) }
                     if let next = inbox.leave(transfer.line) { work.connected.append(next) }
+                    guard transfer.learnedLimit != nil else { continue }
+                    while let next = inbox.enterNext(transfer.line) { work.connected.append(next) }
                 }
             }
         }
@@ -272,7 +276,18 @@
         ///
         /// - Returns: The transfer that has the connection now; nil if no transfer can have it.
         fileprivate mutating func leave(_ line: CurlTransfer.Line) -> CurlTransfer? {
-            guard let next = lines.leave(line) else { return nil }
+            start(lines.leave(line))
+        }
+
+        /// Gives a connection that has been free all along to the next in line.
+        ///
+        /// - Returns: The transfer that has the connection now; nil if none is free, or nothing waits for it.
+        fileprivate mutating func enterNext(_ line: CurlTransfer.Line) -> CurlTransfer? {
+            start(lines.enterNext(line))
+        }
+
+        private mutating func start(_ next: CurlTransfer?) -> CurlTransfer? {
+            guard let next else { return nil }
             // If the transfer's caller has gone but it was still in line, it gives the connection back when it is about
             // to start.
             jobs.append(.start(next))

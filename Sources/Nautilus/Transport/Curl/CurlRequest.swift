@@ -40,6 +40,11 @@
         /// Whether the request goes over TLS.
         var isSecure: Bool { origin.scheme == "https" }
 
+        /// Whether the request has no body, and does not say so.
+        var lacksBody: Bool {
+            if case .empty = request.body { !request.method.expectsBody } else { false }
+        }
+
         /// Sets everything that libcurl has to know about the request.
         func apply(to handle: CurlHandle) -> CurlTransfer.Body {
             handle.setUrl(url)

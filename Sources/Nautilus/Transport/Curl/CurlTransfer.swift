@@ -35,20 +35,26 @@
         let context: AttemptContext
         /// Whether libcurl may send the request again if a kept connection dies before any byte of an answer.
         let isRepeatable: Bool
+        /// Whether the transfer goes over HTTP/2 if its server speaks it.
+        let isMultiplexed: Bool
+        /// How many exchanges with the server there may be at once, now that it has told its version of HTTP; nil if it
+        /// has not, or if the transfer does not depend on it.
+        var learnedLimit: Int?
         private var body = Body.none
         private let responseLimit: Int
+        let limits: (connections: Int, streams: Int)
         private var bodyOffset = 0
         private(set) var head: CurlResponseHead
         private var decoder: ContentDecoder?
         private var received = Data()
         /// How many bytes of the answer's body have been taken, before decoding.
-        private var bodyCount: Int64 = 0
+        private(set) var bodyCount: Int64 = 0
         /// Why this side ended the transfer; nil if it did not.
-        private var refusal: TransportError?
+        private(set) var refusal: TransportError?
         /// Why the request must not be written any more; nil while it may be.
-        private var endOfSession: HttpError?
+        private(set) var endOfSession: HttpError?
         /// How often libcurl was allowed to write the request.
-        private var admissions = 0
+        private(set) var admissions = 0
         /// How many bytes had been written before the first admission, to ask a proxy for a connection.
         private var sizeBefore = 0
         /// Whether an answer has arrived that makes the rest of a streamed body pointless.
@@ -64,27 +70,33 @@
             _ exchange: CurlExchange,
             of request: CurlRequest,
             context: AttemptContext,
-            configuration: CurlTransport.Configuration
+            configuration: CurlTransport.Configuration,
+            isMultiplexed: Bool
         ) {
             (self.exchange, self.request, self.context) = (exchange, request, context)
             self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
             self.isRepeatable = request.request.isIdempotent
+            self.isMultiplexed = isMultiplexed
             self.responseLimit = configuration.responseLimit
+            self.limits = (configuration.connectionsPerHost, configuration.streamsPerHost)
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
 
         /// Whether the request's body takes more than one write.
         var hasLongBody: Bool { if case .large = body { true } else { exchange.upload != nil } }
 
-        private var method: HttpMethod { request.request.method }
+        var method: HttpMethod { request.request.method }
 
         /// Whether libcurl was allowed to write the request.
         var isAdmitted: Bool { admissions > 0 }
 
-        private func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
+        func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
 
-        /// Whether anything of the request was written.
-        private var isSent: Bool { isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
+        /// Whether anything of the request was written. Over HTTP/2, libcurl does not count what it wrote before a write
+        /// failed, so that every request counts which it was allowed to write.
+        private var isSent: Bool {
+            isAdmitted && (isMultiplexed || number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore)
+        }
     }
 
     extension CurlTransfer {
@@ -95,7 +107,7 @@
         func take(_ handle: CurlHandle, _ configuration: CurlTransport.Configuration) -> Bool {
             self.handle = handle
             let isSecure = request.isSecure
-            handle.prepare { configuration.apply(to: handle, isSecure: isSecure) }
+            handle.prepare { configuration.apply(to: handle, isSecure: isSecure, isMultiplexed: isMultiplexed) }
             configuration.applyAddresses(to: handle, of: request.origin)
             body = request.apply(to: handle)
             handle.setContext(self)
@@ -116,6 +128,7 @@
             // A header that broke off may not have been a valid header to begin with.
             if !head.isComplete, let handle { _ = nautilus_easy_flush(handle.easy) }
             result = outcome(code)
+            learnLimit()
             // libcurl counts retries as long as the handle lives.
             leavesHandleClean = code == 0 && admissions == 1
         }
@@ -147,13 +160,9 @@
             }
             // Only the empty line proves that a header is complete; libcurl calls a header that breaks off a success.
             guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
+            guard !isCut else { return .failure(TransportError(.networkConnectionLost)) }
             if let decoder, !decoder.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
             return .success(CurlExchange.Answer(head: head, body: received))
-        }
-
-        /// Whether the answer is complete, as far as its length tells.
-        private var isAnswerWhole: Bool {
-            head.isComplete && (!head.hasBody(inAnswerTo: method) || head.contentLength == bodyCount)
         }
 
         /// Ends the transfer if its answer is complete and only the rest of the request's body keeps it going, of which
@@ -164,20 +173,6 @@
             guard isAnswerWhole else { return false }
             end(CurlFailure.aborted)
             return true
-        }
-
-        /// How the transfer has got its connection, as far as it has got.
-        private var connection: CallTrace.Exchange.Connection {
-            guard let handle, handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else { return .reused }
-            let name = handle.duration(NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T)
-            let connected = handle.duration(NAUTILUS_CURL_INFO_CONNECT_TIME_T)
-            // Each time counts from the beginning, and is zero if its event has not happened, or never happens.
-            let secured = handle.duration(NAUTILUS_CURL_INFO_APPCONNECT_TIME_T)
-            return CallTrace.Exchange.Connection(
-                nameLookup: name,
-                connect: max(.zero, connected - name),
-                secure: max(.zero, secured - connected)
-            )
         }
 
         private func refuse(_ refusal: TransportError) {
@@ -222,6 +217,11 @@
             // An exchange that is ended before this check counts as unsent, so nothing may be sent after that.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
+            // Some versions of libcurl repeat without end what a server wants over HTTP/1.1.
+            guard !isMultiplexed || admissions <= Self.mostRepeats else {
+                refuse(TransportError(.networkConnectionLost))
+                return false
+            }
             // It is unknown what the server has done with the bytes it got.
             if isSent, !isRepeatable {
                 refuse(TransportError(.networkConnectionLost))
