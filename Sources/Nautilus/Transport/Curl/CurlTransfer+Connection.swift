@@ -20,8 +20,8 @@
         /// As often as libcurl repeats a request by itself.
         static let mostRepeats = 5
 
-        /// Decides whether to send the request again, since a kept connection has ended before any byte of an answer. Over
-        /// HTTP/1.1, libcurl does that by itself.
+        /// Decides whether to send the request again, since a kept connection has ended before any byte of an answer.
+        /// Over HTTP/1.1, libcurl does that by itself.
         ///
         /// - Parameter code: libcurl's code for the failure.
         func isRepeated(after code: Int32) -> Bool {
@@ -39,8 +39,8 @@
             head.isComplete && (!head.hasBody(inAnswerTo: method) || head.contentLength == bodyCount)
         }
 
-        /// Whether the body is not as long as announced. libcurl takes a stream that is reset without an error for one that
-        /// has ended.
+        /// Whether the body is not as long as announced. libcurl takes a stream that is reset without an error for one
+        /// that has ended.
         var isCut: Bool {
             guard isMultiplexed, head.hasBody(inAnswerTo: method), let length = head.contentLength else { return false }
             return length != bodyCount

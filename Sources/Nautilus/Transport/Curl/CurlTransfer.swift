@@ -92,8 +92,8 @@
 
         func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
 
-        /// Whether anything of the request was written. Over HTTP/2, libcurl does not count what it wrote before a write
-        /// failed, so that every request counts which it was allowed to write.
+        /// Whether anything of the request was written. Over HTTP/2, libcurl does not count what it wrote before a
+        /// write failed, so that every request counts which it was allowed to write.
         private var isSent: Bool {
             isAdmitted && (isMultiplexed || number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore)
         }

@@ -24,17 +24,17 @@
             ///
             /// 256: a quarter of the descriptors that a process has on most systems.
             public var connections: Int
-            /// The newest version of HTTP to speak with a server, over TLS. What goes over HTTP/2, and where, is said at
-            /// ``CurlTransport/HttpVersion/http2``.
+            /// The newest version of HTTP to speak with a server, over TLS. What goes over HTTP/2, and where, is said
+            /// at ``CurlTransport/HttpVersion/http2``.
             ///
             /// HTTP/1.1: it is proven with every libcurl, and tells of every body whether it is whole.
             public var httpVersion: HttpVersion
-            /// How many exchanges with one host there are at once over HTTP/2, and on one connection, if its server allows
-            /// that many; further ones wait in line. Until the host has answered over HTTP/2, and if it does not, there are
-            /// as many as ``connectionsPerHost``.
+            /// How many exchanges with one host there are at once over HTTP/2, and on one connection, if its server
+            /// allows that many; further ones wait in line. Until the host has answered over HTTP/2, and if it does
+            /// not, there are as many as ``connectionsPerHost``.
             ///
-            /// 100: what every server should allow on one connection (RFC 9113 §6.5.2). One that allows fewer refuses what is
-            /// beyond, on each new connection, so lower it for such a server; what is refused is repeated.
+            /// 100: what every server should allow on one connection (RFC 9113 §6.5.2). One that allows fewer refuses
+            /// what is beyond, on each new connection, so lower it for such a server; what is refused is repeated.
             public var streamsPerHost: Int
             /// How long connecting may take, including the look-up of the host's name and the TLS handshake.
             ///

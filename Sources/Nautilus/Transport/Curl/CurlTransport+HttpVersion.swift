@@ -6,20 +6,21 @@
             case http1
             /// HTTP/2, if the server chooses it in the TLS handshake (RFC 9113, RFC 7301), and HTTP/1.1 otherwise.
             ///
-            /// Exchanges share a connection, which pays where many are under way at once and answers take long to come; on
-            /// one machine, six connections of HTTP/1.1 are quicker. What is safer on a connection of its own still goes
-            /// over HTTP/1.1:
+            /// Exchanges share a connection, which pays where many are under way at once and answers take long to come;
+            /// on one machine, six connections of HTTP/1.1 are quicker. What is safer on a connection of its own still
+            /// goes over HTTP/1.1:
             /// - everything without TLS, and everything with a libcurl for which HTTP/2 is not proven; see
             ///   ``CurlTransport/http2Unavailability``;
             /// - requests that must not run twice, such as a POST without an `Idempotency-Key`: a server that gives a
             ///   connection up refuses the exchanges on their way, and libcurl does not tell those from others that may
             ///   have been executed. Requests that may run twice are repeated, up to five times;
             /// - requests with a body: libcurl waits for the rest of a body though the answer is complete;
-            /// - responses that are read as they arrive, such as events and downloads: a slow reader would hold up others.
+            /// - responses that are read as they arrive, such as events and downloads: a slow reader would hold up
+            ///   others.
             ///
             /// The rest is as over HTTP/1.1, with these differences:
-            /// - A body with neither a length nor a coding that the server breaks off without an error (`NO_ERROR`) passes
-            ///   as whole, since libcurl does not tell.
+            /// - A body with neither a length nor a coding that the server breaks off without an error (`NO_ERROR`)
+            ///   passes as whole, since libcurl does not tell.
             /// - Every failure after libcurl was allowed to write the request is ``Delivery/maybeExecuted``.
             /// - A header of more than about 140 KiB ends the connection, and the exchanges on it.
             /// - The connections of the two versions are counted and limited apart, each by
@@ -32,9 +33,9 @@
 
         /// Why HTTP/2 is not used here, even if ``Configuration/httpVersion`` asks for it; nil if it is.
         ///
-        /// It is used with the versions of libcurl with which its tests have passed: 8.5.0, 8.9.1 and 8.14.1. 7.88 may put
-        /// a request on a connection of HTTP/1.1 that waits for another answer, 8.12.1 does not go back to HTTP/1.1 when a
-        /// server asks for that, and 8.19.0 uses connections that have failed.
+        /// It is used with the versions of libcurl with which its tests have passed: 8.5.0, 8.9.1 and 8.14.1. 7.88 may
+        /// put a request on a connection of HTTP/1.1 that waits for another answer, 8.12.1 does not go back to HTTP/1.1
+        /// when a server asks for that, and 8.19.0 uses connections that have failed.
         public static var http2Unavailability: String? {
             switch CurlLibrary.found {
             case .failure(let reason): reason.description
