@@ -223,7 +223,7 @@ extension AttemptContext {
     ///
     /// For an interceptor that keeps the answers to users apart from those to guests.
     public func willStamp(_ request: HttpRequest) -> Bool {
-        request.origin == serviceOrigin && fixed.value.sequence?.hasSession ?? false
+        request.origin == serviceOrigin && !facts.isSignedOut && fixed.value.sequence?.hasSession ?? false
     }
 
     /// The calls that the attempt's call continues, for a retrier that waits between two attempts: their session ends
@@ -245,7 +245,7 @@ extension AttemptContext {
         of request: HttpRequest,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let sequence = fixed.value.sequence, request.origin == serviceOrigin else { return try await work() }
+        guard let sequence = fixed.value.sequence, willStamp(request) else { return try await work() }
         return try await sequence.untilEndOfSession(keepingLate: work)
     }
 

@@ -75,6 +75,7 @@ extension CallSequence {
         guard hasSession else { return try await work() }
         let (value, isLate) = try await race(work)
         if let value, !isLate { return value }
+        try Task.checkCancellation()
         throw endOfSession ?? HttpError(.cancelled, stage: .prepare, delivery: .notSent)
     }
 
@@ -106,9 +107,12 @@ extension CallSequence {
             } catch let error as HttpError {
                 throw ending(error)
             }
-            try Task.checkCancellation()
+            let isCancelled = Task.isCancelled
             group.cancelAll()
-            return ((try? await group.next()) ?? nil, true)
+            // Even then the work may have a value by now, which must not be lost.
+            let value = (try? await group.next()) ?? nil
+            if value == nil, isCancelled { throw CancellationError() }
+            return (value, true)
         }
     }
 

@@ -21,7 +21,7 @@ extension Call {
     ///
     /// - Throws: The end of the session.
     func checkSession(of built: HttpRequest, _ context: AttemptContext) throws(HttpError) {
-        belongsToSession = context.willStamp(built)
+        belongsToSession = context.willStamp(built) && !goesUnstamped
         guard belongsToSession, context.number > 1, let end = sequence.endOfSession else { return }
         recorder.willSend(built, serviceOrigin: context.serviceOrigin)
         throw failure(end, in: .prepare, delivery: .notSent)
@@ -46,6 +46,7 @@ extension Call {
                 try await retrier.prepare(&request, context: context)
             }
             belongsToSession = request.isStamped
+            goesUnstamped = !request.isStamped
             // Without interceptors there is no other request.
             let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
             ongoing?.tell(.sending(request, isOwn ? .main : .side))

@@ -36,6 +36,8 @@ final class Call<R: Request, S: HttpService> {
     /// Whether the last request belongs to the session: it carried the session's credential, could not get one, or was
     /// to get one. Then no attempt follows it once the session is over.
     var belongsToSession = false
+    /// Whether the last request that was prepared carried no credential, whatever the call's retrier could stamp.
+    var goesUnstamped = false
     /// The turns in which requests are stamped; nil without interceptors, since then there is only one request at a
     /// time.
     var turn: Turn?

@@ -150,13 +150,13 @@ public protocol UrlConvertible: Sendable {
 /// A base URL to which nothing is sent, and the reason.
 struct RefusedBaseUrl: UrlConvertible {
     let reason: String
-    // Not a URL either way.
+    // No URL, should it be read as one.
     var urlString: String { " " }
 
     /// The base of a service whose properties were made for another environment.
     static let changedElsewhere = RefusedBaseUrl(
         reason: """
-            `with` has read properties of the service in another environment than this one; change each environment's \
+            `with` has read properties of the service in an environment other than this one; change each environment's \
             own service, for instance by `ServiceSwitch.with`
             """
     )

@@ -34,7 +34,7 @@ public struct BackoffRetrier: Retrier {
     /// - Throws: `CancellationError`; the end of the session.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         isPartOfRefresh = context.isPartOfRefresh
-        calls = httpRequest.origin == context.serviceOrigin ? context.sequence : nil
+        calls = context.willStamp(httpRequest) ? context.sequence : nil
         if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
             try await context.untilEndOfSession(of: httpRequest) { try await gate.pass(to: origin) }
         }

@@ -2,24 +2,25 @@
 ///
 /// Until a property is set, it has the service's value, which is still read again whenever the service's would be.
 public struct ServiceConfiguration: Sendable {
-    private let service: any HttpService
+    private let base: any HttpService
     fileprivate var own = Overrides()
-    /// Whether a value of the service has been read, which may belong to the environment that is selected now.
+    /// Whether a value of the service has been read that belongs to the environment which is selected now.
     private let hasRead = Locked(false)
 
-    fileprivate init(_ service: any HttpService) {
-        self.service = service
+    fileprivate init(_ base: any HttpService) {
+        self.base = base
     }
 
-    /// The service, whose value is about to be read.
-    private var base: any HttpService {
+    /// The service, of which a value is about to be read that belongs to an environment.
+    private var environment: any HttpService {
         hasRead.withLock { $0 = true }
-        return service
+        return base
     }
 
     /// The replaced properties.
     ///
-    /// - Parameter place: Where the service was before they were set; nil for an invalid base URL.
+    /// - Parameter place: Where the service was before they were set; nil if it follows no switch, or its URL is
+    ///   invalid.
     fileprivate func overrides(at place: BaseUrl?) -> Overrides {
         var own = own
         if hasRead.withLock({ $0 }) { own.place = place }
@@ -29,7 +30,7 @@ public struct ServiceConfiguration: Sendable {
     /// The base URL. The service's credentials go there, too, since a retrier considers the service's origin to be
     /// theirs. For another environment, also set a session of its own.
     public var apiUrl: any UrlConvertible {
-        get { own.apiUrl ?? base.apiUrl }
+        get { own.apiUrl ?? environment.apiUrl }
         set { own.apiUrl = newValue }
     }
     /// Whether a base URL without scheme means `https`.
@@ -51,12 +52,12 @@ public struct ServiceConfiguration: Sendable {
     }
     /// The interceptors, outermost first. To add one, append it.
     public var interceptors: [any HttpInterceptor] {
-        get { own.interceptors ?? base.interceptors }
+        get { own.interceptors ?? environment.interceptors }
         set { own.interceptors = newValue }
     }
     /// The factory of retriers, authorization included. To add a retrier, compose its factory with this one.
     public var retrierFactory: any RetrierFactory {
-        get { own.retrierFactory ?? base.retrierFactory }
+        get { own.retrierFactory ?? environment.retrierFactory }
         set { own.retrierFactory = newValue }
     }
     /// When a slow request is sent a second time; nil for never.
@@ -66,7 +67,7 @@ public struct ServiceConfiguration: Sendable {
     }
     /// The hook that looks at calls as a whole.
     public var hook: any ServiceHook {
-        get { own.hook ?? base.hook }
+        get { own.hook ?? environment.hook }
         set { own.hook = newValue }
     }
     /// The observer of attempts and decisions.
@@ -76,12 +77,12 @@ public struct ServiceConfiguration: Sendable {
     }
     /// The transport that moves bytes.
     public var transport: any HttpTransport {
-        get { own.transport ?? base.transport }
+        get { own.transport ?? environment.transport }
         set { own.transport = newValue }
     }
     /// The transport that opens web sockets.
     public var webSocketTransport: any WebSocketTransport {
-        get { own.webSocketTransport ?? base.webSocketTransport }
+        get { own.webSocketTransport ?? environment.webSocketTransport }
         set { own.webSocketTransport = newValue }
     }
     /// The clock that measures time and sleeps.
@@ -122,10 +123,11 @@ extension HttpService {
     /// ```
     /// Calls keep the service's typed error. A changed service can be changed again; the last change counts.
     ///
-    /// A service that follows a switch is changed by ``ServiceSwitch/with(_:)``, or where the switch makes each
-    /// environment's service. With a switch of your own, what `change` has read, such as the interceptors that it adds
-    /// one to, belongs to the environment that was selected then: in another one, calls fail with
-    /// ``InvalidRequest/baseUrl(reason:)``, and nothing is sent.
+    /// A switch is changed by ``ServiceSwitch/with(_:)``, or where it makes each environment's service. Where its type
+    /// is hidden, as in an ``AnyHttpService``, what `change` has read of the service belongs to the environment that
+    /// was selected then, such as the interceptors to which it adds one: calls that begin in another one fail with
+    /// ``InvalidRequest/baseUrl(reason:)``, and nothing is sent. A service whose own properties follow a switch cannot
+    /// be told from one that moves: what is read of it goes along.
     ///
     /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
@@ -134,7 +136,7 @@ extension HttpService {
     ) throws(Failure) -> AnyHttpService<RequestError> {
         let erased = AnyHttpService(self)
         var configuration = ServiceConfiguration(erased.forwarded)
-        let place = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol)
+        let place = selectedService.flatMap { try? BaseUrlMemo.shared.base($0.apiUrl, isSecure: $0.usesSecureProtocol) }
         try change(&configuration)
         return AnyHttpService(OverridingService(base: erased, own: configuration.overrides(at: place)))
     }
@@ -147,26 +149,38 @@ extension ServiceSwitch {
     /// ```swift
     /// let logged = sites.with { $0.interceptors.append(LoggingInterceptor()) }
     /// ```
-    /// - Parameter change: Sets properties. It is called once for each environment, when that one's service is first
-    ///   needed, with the properties of that service: nothing of one environment gets into another.
+    /// - Parameter change: Sets properties. It is called for each environment when that one's service is first needed,
+    ///   with the properties of that service: nothing of one environment gets into another. If two threads need it at
+    ///   the same time, it may be called twice; one of the two services is then dropped unused.
     public func with(
         _ change: @escaping @Sendable (inout ServiceConfiguration) -> Void
-    ) -> AnyHttpService<RequestError> {
-        AnyHttpService(ChangedSwitch(base: self, change: change))
+    ) -> ChangedServiceSwitch<Environment, Service> {
+        ChangedServiceSwitch(base: self, change: change)
     }
 }
 
-/// A switch between services that are changed, each once.
-private struct ChangedSwitch<Environment: Hashable & Sendable, Service: HttpService>: ForwardingService {
-    let base: ServiceSwitch<Environment, Service>
-    let change: @Sendable (inout ServiceConfiguration) -> Void
+/// A switch whose services are changed, each once; see ``ServiceSwitch/with(_:)``.
+public struct ChangedServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ForwardingService {
+    /// The error that calls throw, which is the services' own.
+    public typealias RequestError = Service.RequestError
+
+    private let base: ServiceSwitch<Environment, Service>
+    private let change: @Sendable (inout ServiceConfiguration) -> Void
     private let changed = Locked<[Environment: AnyHttpService<Service.RequestError>]>([:])
 
-    init(
+    fileprivate init(
         base: ServiceSwitch<Environment, Service>,
         change: @escaping @Sendable (inout ServiceConfiguration) -> Void
     ) {
         (self.base, self.change) = (base, change)
+    }
+
+    /// This switch with further properties replaced; the last change counts.
+    public func with(_ change: @escaping @Sendable (inout ServiceConfiguration) -> Void) -> ChangedServiceSwitch {
+        ChangedServiceSwitch(base: base) { [first = self.change] configuration in
+            first(&configuration)
+            change(&configuration)
+        }
     }
 
     private var present: AnyHttpService<Service.RequestError> {
@@ -181,14 +195,22 @@ private struct ChangedSwitch<Environment: Hashable & Sendable, Service: HttpServ
         }
     }
 
-    var forwarded: any HttpService { present }
-    var selectedService: AnyHttpService<Service.RequestError>? { present }
-    func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
+    /// The selected environment's service, changed.
+    public var forwarded: any HttpService { present }
+    /// The selected environment's service, changed, which calls that begin now stay with.
+    public var selectedService: AnyHttpService<Service.RequestError>? { present }
+    /// The selected service's.
+    public func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
+}
+
+extension ChangedServiceSwitch: Redacted {
+    /// The present origin of the switch's calls, without path and query, which may hold a key.
+    public var description: String { "ChangedServiceSwitch(\(present))" }
 }
 
 /// The replaced properties of a service; nil for each that is still the base's.
 private struct Overrides {
-    /// The only place of the service where they apply, since they were made of values from there; nil for any.
+    /// The only place where they apply, since they were made from values read there; nil for any.
     var place: BaseUrl?
     var apiUrl: (any UrlConvertible)?
     var usesSecureProtocol: Bool?
@@ -216,14 +238,17 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var forwarded: any HttpService { base.forwarded }
 
     var apiUrl: any UrlConvertible {
-        let forwarded = forwarded
+        guard own.place != nil || own.apiUrl != nil else { return forwarded.apiUrl }
+        // Read once, since a service may move in between.
+        let url = forwarded.apiUrl
+        if type(of: url) == RefusedBaseUrl.self { return url }
         if let place = own.place,
-            let present = try? BaseUrlMemo.shared.base(forwarded.apiUrl, isSecure: forwarded.usesSecureProtocol),
+            let present = try? BaseUrlMemo.shared.base(url, isSecure: forwarded.usesSecureProtocol),
             !place.isSamePlace(as: present)
         {
             return RefusedBaseUrl.changedElsewhere
         }
-        return own.apiUrl ?? forwarded.apiUrl
+        return own.apiUrl ?? url
     }
     var usesSecureProtocol: Bool { own.usesSecureProtocol ?? forwarded.usesSecureProtocol }
     var header: HttpHeader { forwarded.header.merging(own.header) }

@@ -110,7 +110,7 @@ extension BearerToken: Codable {
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
 
-        /// Both spellings: the server's, and the one that a decoder sees which converts from snake case.
+        /// Both spellings: the server's, and the one seen by a decoder that converts from snake case.
         static func both(_ snake: String, _ camel: String) -> [Name] {
             [Name(stringValue: snake), Name(stringValue: camel)]
         }
@@ -166,7 +166,7 @@ extension BearerToken: Codable {
         date((DefaultClock.date.timeIntervalSince1970 + min(seconds, century)).rounded(.down))
     }
 
-    /// Nil for a date outside of the years 1970 to 9999.
+    /// Nil for a date outside the years 1970 to 9999.
     private static func date(_ seconds: Double) -> Date? {
         Date.writableSeconds.contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
     }

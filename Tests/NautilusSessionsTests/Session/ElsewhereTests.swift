@@ -76,6 +76,48 @@ struct ElsewhereTests {
         }
     }
 
+    @Test("here as well, who brings the token again while a sign-out looks whether it may be revoked")
+    func sameTokenHere() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowStore(world)
+            let session = world.process(store: store)
+            let anna = world.server.signIn("anna", at: world.date)
+            try await session.signIn(anna)
+            store.delay(.load, by: .seconds(5))
+            let signOut = session.signOutNow()
+            try await world.sleep(.seconds(1))
+            store.delay(.load, by: nil)
+            try await session.signIn(anna)
+            try? await signOut.finish()
+            try await world.sleep(.seconds(60))
+            #expect(world.server.revoked == [])
+            #expect(await world.call(session).token == "anna-1")
+        }
+    }
+
+    @Test("undisturbed by a sign-in that comes too late, while a renewal looks at the store")
+    func lateSignIn() async throws {
+        try await TokenWorld.run { world in
+            let store = SlowStore(world)
+            let session = world.process(store: store)
+            let (late, bert) = (
+                world.server.signIn("late", at: world.date), world.server.signIn("bert", at: world.date)
+            )
+            let first = BackgroundTask.start {
+                try? await session.signIn {
+                    try await world.sleep(.seconds(3603))
+                    return late
+                }
+            }
+            try await world.sleep(.seconds(1))
+            try await session.signIn(bert)
+            try await world.sleep(.seconds(3600))
+            store.delay(.version, by: .seconds(2))
+            #expect(await world.call(session).token == "bert-2")
+            await first.value
+        }
+    }
+
     @Test("though a process that has just started signs out twice", arguments: [false, true])
     func twice(hasExpired: Bool) async throws {
         try await TokenWorld.run { world in

@@ -95,6 +95,103 @@ struct WaitingCallTests {
         }
     }
 
+    /// Waits for a number, which comes whatever happens.
+    private struct Numbered: HttpInterceptor {
+        let clock: ManualClock
+        let number = Locked<Int?>(nil)
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            let found = try await context.untilEndOfSession(of: request) { [clock] in
+                await BackgroundTask.start { try? await clock.sleep(for: .seconds(1)) }.value
+                return 7
+            }
+            number.withLock { $0 = found }
+            return try await next(request)
+        }
+    }
+
+    @Test("and what the wait has brought by then is not lost, such as a slot, though the caller leaves")
+    func lateValue() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let numbered = Numbered(clock: world.clock)
+            let service = world.api.with {
+                $0.interceptors = [numbered]
+                $0.retrierFactory = session.authorization
+            }
+            let call = BackgroundTask.start { _ = await GetNotes().result(with: service) }
+            try await world.sleep(.milliseconds(500))
+            call.cancel()
+            await call.value
+            #expect(numbered.number.withLock { $0 } == 7)
+        }
+    }
+
+    /// Stamps some requests only.
+    private struct Choosy: Retrier {
+        var lease: CredentialLease<Session<ApiToken>>
+        var backoff: any Retrier
+
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            guard httpRequest.url.path.hasPrefix("/me") else { return }
+            try await lease.stamp(&httpRequest, context: context) { $1.header["X-Api-Token"] = $0.value }
+        }
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+            await backoff.retry(request, failingWith: error)
+        }
+    }
+
+    @Test("nor one that goes out without the credential, by a retrier of one's own")
+    func unstamped() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process()
+            let transport = ScriptedTransport(.status(503), .reply(text: "a"), clock: world.clock)
+            let service = world.api.with {
+                $0.transport = transport
+                $0.retrierFactory = AnyRetrierFactory { request in
+                    Choosy(lease: CredentialLease(session), backoff: BackoffRetrier.factory().create(for: request))
+                }
+            }
+            let result = Locked<CallResult?>(nil)
+            let call = BackgroundTask.start {
+                let ended = await GetNotes().result(with: service)
+                result.withLock { $0 = ended }
+            }
+            try await world.sleep(.milliseconds(1))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            await call.value
+            #expect(result.withLock { $0 }?.text == "a")
+        }
+    }
+
+    @Test("nor a guest's, though it is among a user's")
+    func guest() async throws {
+        try await TokenWorld.run { world in
+            let session = try await world.signedIn()
+            let transport = ScriptedTransport(
+                .reply(text: "user"),
+                .status(503),
+                .reply(text: "guest"),
+                clock: world.clock
+            )
+            let service = world.api.with {
+                $0.transport = transport
+                $0.retrierFactory = session.retrierFactory
+            }
+            let (calls, body) = (CallSequence(), Locked<String?>(nil))
+            _ = try await GetNotes().response(with: service, in: calls)
+            let call = BackgroundTask.start {
+                let response = try? await GetNotes().response(with: service.signedOut, in: calls)
+                body.withLock { $0 = response?.body }
+            }
+            try await world.sleep(.milliseconds(1))
+            try await session.signOut()
+            await call.value
+            #expect(body.withLock { $0 } == "guest")
+        }
+    }
+
     @Test("and not one that goes elsewhere, without the credential")
     func elsewhere() async throws {
         try await TokenWorld.run { world in

@@ -94,19 +94,38 @@ struct ChangedSwitchTests {
         )
     }
 
-    @Test("and so does a service whose properties follow a switch of its own")
-    func ownSwitch() async throws {
-        struct Following: ForwardingService {
+    @Test("can be changed once more, and shows nothing of its URL")
+    func twice() async throws {
+        let sites = sites()
+        let changed = sites.with { Self.change(&$0) }.with { $0.header["X-More"] = "1" }
+        sites.select(.production)
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        #expect(sent == [["production.test", "production", "production"]])
+        #expect(transport.attempts.first?.header["X-More"] == "1")
+        #expect("\(changed)".contains("production.test"))
+    }
+
+    @Test("pins nothing where nothing was read that belongs to an environment, or where the service only moves")
+    func harmless() async throws {
+        struct Moving: ForwardingService {
             let sites: ServiceSwitch<Site, AnyHttpService<HttpError>>
             var forwarded: any HttpService { sites.service }
             var selectedService: AnyHttpService<HttpError>? { nil }
         }
         let sites = sites()
-        let changed = Following(sites: sites).with { Self.change(&$0) }
+        let limited = AnyHttpService(sites).with { $0.maxAttempts = min($0.maxAttempts, 3) }
+        let moving = Moving(sites: sites).with { $0.interceptors.append(Passing()) }
+        sites.select(.production)
+        for service in [limited, moving] { _ = try await AnyRequest(.get, ["things"]).schedule(with: service) }
+        #expect(sent.map(\.first) == ["production.test", "production.test"])
+    }
+
+    @Test("refuses elsewhere also if it is changed once more, where its type is hidden")
+    func hiddenTwice() async throws {
+        let sites = sites()
+        let changed = AnyHttpService(sites).with { Self.change(&$0) }.with { $0.apiUrl = "proxy.test" }
         sites.select(.production)
         await #expect(throws: HttpError.self) { _ = try await AnyRequest(.get, ["things"]).schedule(with: changed) }
-        sites.select(.staging)
-        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
-        #expect(sent == [["staging.test", "staging", "staging"]])
+        #expect(transport.count == 0)
     }
 }

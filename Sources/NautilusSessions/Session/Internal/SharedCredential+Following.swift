@@ -12,15 +12,15 @@ extension SharedCredential {
             let (epoch, known) = present()
             // Unsaved changes are newer than the store.
             guard known.unsaved == nil else {
-                if case .signIn(let record) = known.unsaved, store.isEndedPromptly(record.session) {
-                    // Its save has not returned, but another process has seen the record, and ended the session.
-                    if follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) { return }
-                    continue
+                if case .signIn(let record) = known.unsaved, let end = await end(ofUnsaved: record) {
+                    guard follow(end, from: known, since: epoch) else { continue }
+                    if end.isSignOut, record.renewals > 0 { revokeUnlessReplaced(record.credential) }
+                    return
                 }
                 await heedEndWhileUnsaved()
                 return
             }
-            let changes = state.withLock { $0.changes }
+            let interruptions = store.interruptions
             // Another session object of this process may have ended the session, which the store need not show.
             let isOver = known.record.map { record in state.withLock { $0.isOver(record.session) } } ?? false
             do throws(SessionError) {
@@ -32,7 +32,7 @@ extension SharedCredential {
                 if follow(look, from: known, since: epoch) { return storeWorked() }
             } catch {
                 // A sign-in or a sign-out here has ended the look.
-                if !Task.isCancelled, state.withLock({ $0.changes != changes }) { continue }
+                if !Task.isCancelled, store.interruptions != interruptions { continue }
                 if isOver {
                     if follow(SharedStore.Snapshot(version: known.version), from: known, since: epoch) { return }
                     continue
@@ -49,6 +49,15 @@ extension SharedCredential {
                 return storeFailed(error)
             }
         }
+    }
+
+    /// What another process has done to a sign-in whose save has not returned, or has failed after all; nil for
+    /// nothing.
+    private func end(ofUnsaved record: Record) async -> SharedStore<Credential>.Snapshot? {
+        if store.isEndedPromptly(record.session) { return SharedStore.Snapshot(version: .unseen) }
+        guard state.withLock({ $0.arrived == record.session }), let look = try? await look(endingOf: record.session)
+        else { return nil }
+        return look.stored?.session == record.session || look.isBehind ? nil : look
     }
 
     /// Looks at the store. If the store is stale, such as a database with slow replicas or a file that was put back,

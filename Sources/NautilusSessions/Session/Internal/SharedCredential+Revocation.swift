@@ -10,8 +10,12 @@ extension SharedCredential {
     /// - Returns: The failure; nil when the credential is revoked, or the server need not be told.
     func revoke(_ credential: Credential, sparingOthers sparesOthers: Bool = false) async -> SessionError? {
         guard rules.revoke != nil, !isInUse(credential) else { return nil }
-        // A store that cannot be read is no reason to leave the credential alive.
-        if sparesOthers, let glance = try? await store.glance(), isOfAnother(glance) { return nil }
+        if sparesOthers {
+            // A store that cannot be read is no reason to leave the credential alive.
+            if let glance = try? await store.glance(), isOfAnother(glance) { return nil }
+            // A sign-in may have brought it again during the look.
+            if isInUse(credential) { return nil }
+        }
         guard let outcome = await tryToRevoke(credential) else {
             revokeLater(credential)
             return SessionError(.notRevoked)

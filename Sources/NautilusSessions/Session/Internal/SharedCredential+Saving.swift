@@ -74,6 +74,11 @@ extension SharedCredential {
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
+        // It was there, and somebody has signed out elsewhere since.
+        if case .nothing = found, state.withLock({ $0.arrived == session }) {
+            _ = follow(SharedStore.Snapshot(), from: known, since: epoch)
+            return
+        }
         // One that the sign-in did not find when it looked was saved first.
         if case .session(let other, let glance) = found, other != session, !isOverruled(other) {
             // Even if it cannot be decoded here.
@@ -84,23 +89,20 @@ extension SharedCredential {
         do throws(SessionError) {
             try await save(record, under: lock)
         } catch {
-            // Some saves fail although the record is there: saving it once more would bring back a user who has signed
-            // out elsewhere since.
-            if await hasArrived(record) {
-                noteStored(record)
-                throw error
+            // Some saves fail although the record is there. They are tried again, but not once it is gone: a user who
+            // has signed out elsewhere must not come back.
+            let glance = try? await store.glance()
+            var hasArrived = glance?.stored?.session == session
+            if !hasArrived { hasArrived = await store.isEnded(session) }
+            if hasArrived {
+                state.withLock { $0.arrived = session }
+            } else if isRemovedUnsaved(found, by: session, isKnown: glance != nil) {
+                // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing
+                // else, not even for the note of an end.
+                try? await store.delete(under: lock)
             }
-            // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing else,
-            // not even for the note of an end.
-            if isRemovedUnsaved(found, by: session) { try? await store.delete(under: lock) }
             throw error
         }
-    }
-
-    /// Whether a record is stored, or was until another process ended its session.
-    private func hasArrived(_ record: Record) async -> Bool {
-        if let stored = try? await store.glance().stored, stored.session == record.session { return true }
-        return await store.isEnded(record.session)
     }
 
     /// What a sign-in finds in the store, with the lock held.
@@ -130,9 +132,11 @@ extension SharedCredential {
     }
 
     /// Whether a record is removed in whose place a sign-in could not be saved.
-    private func isRemovedUnsaved(_ found: Replaced, by session: UUID) -> Bool {
+    ///
+    /// - Parameter isKnown: Whether it is known that the sign-in is not stored.
+    private func isRemovedUnsaved(_ found: Replaced, by session: UUID, isKnown: Bool) -> Bool {
         switch found {
-        case .session(let other, _): other != session
+        case .session(let other, _): isKnown && other != session
         // Only once, since another user may sign in later.
         case .unreadable:
             state.withLock { state in

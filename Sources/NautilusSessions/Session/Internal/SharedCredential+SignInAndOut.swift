@@ -192,7 +192,7 @@ extension SharedCredential {
         return noteAtOnce(ending)
     }
 
-    /// Notes the end in a store that needs not wait for that, since the app may be closed before the rest gets its
+    /// Notes the end in a store that need not wait for that, since the app may be closed before the rest gets its
     /// turn.
     ///
     /// - Returns: The ending, with the stored record: once the end is noted, other processes may remove it.
@@ -301,15 +301,19 @@ extension SharedCredential {
     ) -> Value {
         defer { tellEnds() }
         return turn.take {
-            let (value, coordinator) = state.withLock { state in
+            let (value, coordinator, hasChanged) = state.withLock { state in
                 state.isChanging = true
-                state.changes += 1
-                return (change(&state), state.coordinator)
+                let latest = state.latest
+                let value = change(&state)
+                // A sign-in that comes too late changes nothing.
+                let hasChanged = state.latest != latest
+                if hasChanged { state.changes += 1 }
+                return (value, state.coordinator, hasChanged)
             }
             if let coordinator { follow(coordinator, value) }
             state.withLock { $0.isChanging = false }
             // Looks under way belong to what was known before.
-            store.interruptLooks()
+            if hasChanged { store.interruptLooks() }
             return value
         }
     }

@@ -101,6 +101,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The last session that could not be saved, and for which a record that cannot be read was removed; nil for
         /// none.
         var hasReplacedUnread: UUID?
+        /// The session of a sign-in whose save has failed although the record was there; nil for none.
+        var arrived: UUID?
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []

@@ -84,7 +84,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         return try result.withLock { $0 }?.get()
     }
 
-    /// Ends a session before this returns, if the store needs not wait for that; ``end(_:)`` has to follow.
+    /// Ends a session before this returns, if the store need not wait for that; ``end(_:)`` has to follow.
     func promptEnd(_ session: UUID) {
         // If it fails, `end` says so.
         try? (store as? any PromptStore)?.promptEnd(session, for: key)
@@ -186,6 +186,9 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         timer.cancel()
         return result.withLock { $0 }
     }
+
+    /// How often looks have been interrupted.
+    var interruptions: Int { looks.withLock { $0.interruptions } }
 
     /// Ends the looks that are under way, as if their callers had left: what they would find no longer matters.
     func interruptLooks() {
