@@ -26,8 +26,8 @@ import Nautilus
 public final class CachingServiceHook: ServiceHook {
     private let account: @Sendable () -> String?
     private let stopwatch: Stopwatch
-    private let core: Locked<ResultCore>
-    private typealias Beginning = ResultCore.Beginning
+    private let results: Locked<ResultTable>
+    private typealias Beginning = ResultTable.Beginning
 
     /// Creates a hook that remembers nothing yet.
     ///
@@ -52,28 +52,28 @@ public final class CachingServiceHook: ServiceHook {
     ) {
         self.account = account
         self.stopwatch = Stopwatch(clock)
-        self.core = Locked(ResultCore(timeToLive: timeToLive.clampedToCentury, maxCount: maxCount))
+        self.results = Locked(ResultTable(timeToLive: timeToLive.clampedToCentury, maxCount: maxCount))
     }
 
     /// How many results are remembered, outdated ones included.
-    public var count: Int { core.withLock { $0.count } }
+    public var count: Int { results.withLock { $0.count } }
 
     /// Forgets the result of a request, for all accounts. Results of calls under way are not remembered, since they may
     /// be older than the change.
     public func remove<R: Request & Hashable>(_ request: R) {
         let key = RequestKey(value: request)
-        core.withLock { $0.removeAll { $0 == key } }
+        results.withLock { $0.removeAll { $0 == key } }
     }
 
     /// Forgets the results of all requests of a type, for all accounts. Calls under way are treated as in
     /// ``remove(_:)``.
     public func removeAll<R: Request & Hashable>(of type: R.Type) {
-        core.withLock { $0.removeAll { $0.value is R } }
+        results.withLock { $0.removeAll { $0.value is R } }
     }
 
     /// Forgets everything; call it when the user signs out. Calls under way are treated as in ``remove(_:)``.
     public func removeAll() {
-        core.withLock { $0.removeAll { _ in true } }
+        results.withLock { $0.removeAll { _ in true } }
     }
 
     /// The hook itself, since it has a memory.
@@ -83,7 +83,7 @@ public final class CachingServiceHook: ServiceHook {
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
         // An answer to a guest is not for users, nor vice versa; an empty name does not distinguish users.
         guard let account = account(), !facts.isSignedOut || account.isEmpty else { return }
-        let removals = core.withLock { $0.removals }
+        let removals = results.withLock { $0.removals }
         facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)
     }
 
@@ -91,7 +91,7 @@ public final class CachingServiceHook: ServiceHook {
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
         guard let key = RequestKey(request), let beginning else { return nil }
         let now = stopwatch.elapsed
-        return core.withLock { $0.find(key, beginning, at: now) } as? HttpResponse<R.Result>
+        return results.withLock { $0.find(key, beginning, at: now) } as? HttpResponse<R.Result>
     }
 
     /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
@@ -101,7 +101,7 @@ public final class CachingServiceHook: ServiceHook {
         var response = response
         // The trace belongs to the call that fetched the result.
         response.trace = CallTrace()
-        core.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
+        results.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
     }
 
     /// The call's beginning; nil when the call has no account, is not known here, or its account has changed since.
@@ -121,7 +121,7 @@ extension CachingServiceHook: Redacted {
 
 /// The state that a caching hook guards with its lock: the results. The app's own values are compared and released
 /// under the lock, as the hook's documentation says.
-struct ResultCore: Sendable {
+struct ResultTable: Sendable {
     /// The state when a call, or a sequence of calls, began; it decides whether the call is answered and its result
     /// kept.
     struct Beginning: Sendable {

@@ -43,7 +43,7 @@ import Nautilus
 public final class HttpCache: HttpInterceptor {
     let accounts: CacheAccounts
     let appFields: Set<HttpHeader.Name>
-    let core: Locked<CacheCore>
+    let memory: Locked<CacheMemory>
     let disk: CacheDisk?
     private let heuristicCap: Int64
     let staleIfError: Int64
@@ -84,7 +84,7 @@ public final class HttpCache: HttpInterceptor {
     ) {
         self.accounts = accounts
         self.appFields = appFields
-        self.core = Locked(CacheCore(limit: maxBytes, maxResponse: maxResponseBytes ?? maxBytes / 8))
+        self.memory = Locked(CacheMemory(limit: maxBytes, maxResponse: maxResponseBytes ?? maxBytes / 8))
         self.disk = folder.map(CacheDisk.init)
         self.heuristicCap = heuristicCap.clampedToCentury.components.seconds
         self.staleIfError = staleIfError.clampedToCentury.components.seconds
@@ -92,10 +92,10 @@ public final class HttpCache: HttpInterceptor {
     }
 
     /// The approximate number of bytes of memory that the stored responses take.
-    public var byteCount: Int { core.withLock { $0.size } }
+    public var byteCount: Int { memory.withLock { $0.size } }
 
     /// How many responses are in memory.
-    public var responseCount: Int { core.withLock { $0.count } }
+    public var responseCount: Int { memory.withLock { $0.count } }
 
     /// Answers the request, or has the server answer it.
     ///
@@ -163,8 +163,8 @@ extension HttpCache {
     /// - Parameter account: The account, as ``CacheAccounts`` named it; nil for responses that belong to no account.
     public func removeAll(ofAccount account: String?) async {
         let partition = CachePartition(account: account)
-        core.withLock { core in
-            core.removeAll(of: partition)
+        memory.withLock { memory in
+            memory.removeAll(of: partition)
             disk?.removeAll(of: partition)
         }
         await disk?.flush()
@@ -176,8 +176,8 @@ extension HttpCache {
     /// - Parameter account: The account that is kept; nil for none.
     public func removeAll(exceptAccount account: String?) async {
         let kept = Set([CachePartition(account: nil), CachePartition(account: account)])
-        core.withLock { core in
-            core.removeAll(except: kept)
+        memory.withLock { memory in
+            memory.removeAll(except: kept)
             disk?.removeAll(except: kept)
         }
         await disk?.flush()
@@ -187,8 +187,8 @@ extension HttpCache {
     ///
     /// Another process that shares the folder still has its own responses in memory.
     public func removeAll() async {
-        core.withLock { core in
-            core.removeAll()
+        memory.withLock { memory in
+            memory.removeAll()
             disk?.removeAll()
         }
         await disk?.flush()
@@ -223,8 +223,8 @@ extension HttpCache {
     }
 
     private func remove(_ target: CacheTarget) {
-        core.withLock { core in
-            core.remove(target)
+        memory.withLock { memory in
+            memory.remove(target)
             disk?.remove(target)
         }
     }

@@ -42,12 +42,12 @@ import Nautilus
 public final class RequestCoalescing: HttpInterceptor {
     typealias Outcome = Result<HttpResponse<Data>, HttpError>
     typealias Verdict = CoalescingVerdict<Outcome>
-    typealias Core = CoalescingCore<CoalescingKey, Outcome, Waiter<Verdict>>
+    typealias Table = CoalescingTable<CoalescingKey, Outcome, Waiter<Verdict>>
 
     private let accounts: CacheAccounts
     private let appFields: Set<HttpHeader.Name>
     let ignoredNames: Set<HttpHeader.Name>
-    private let core = Locked(Core())
+    private let exchanges = Locked(Table())
 
     /// Creates an interceptor with no requests under way.
     ///
@@ -66,10 +66,10 @@ public final class RequestCoalescing: HttpInterceptor {
     }
 
     /// How many exchanges are under way here now.
-    public var exchangeCount: Int { core.withLock { $0.counts.flights } }
+    public var exchangeCount: Int { exchanges.withLock { $0.counts.flights } }
 
     /// How many requests are now waiting for another's answer.
-    public var waitingCount: Int { core.withLock { $0.counts.followers } }
+    public var waitingCount: Int { exchanges.withLock { $0.counts.followers } }
 
     /// Sends the request, or waits for the answer to an identical one that was made since the last change.
     ///
@@ -92,9 +92,9 @@ public final class RequestCoalescing: HttpInterceptor {
         let partition = account.partition
         if partition.account == nil, request.hasCredential(besides: appFields) { return try await next(request) }
         let key = CoalescingKey(request, target, partition, context, ignoring: ignoredNames)
-        let visit = Core.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
+        let visit = Table.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
         // Decided here without suspending, since mostly no other call asks for the same.
-        switch core.withLock({ $0.begin(visit) }) {
+        switch exchanges.withLock({ $0.begin(visit) }) {
         case .lead(let number): return try await lead(visit, number, account, request, context, next)
         case .goAlone: return try await next(request)
         case .follow: break
@@ -138,33 +138,33 @@ extension RequestCoalescing {
         guard !context.isPartOfRefresh else { return try await next(request) }
         do {
             let response = try await next(request)
-            if response.asReceived.mayHaveChanged { core.withLock { $0.noteChange() } }
+            if response.asReceived.mayHaveChanged { exchanges.withLock { $0.noteChange() } }
             return response
         } catch {
             // A lost answer may have been a success.
             let delivery = (error as? HttpError)?.delivery ?? .maybeExecuted
-            if delivery == .maybeExecuted { core.withLock { $0.noteChange() } }
+            if delivery == .maybeExecuted { exchanges.withLock { $0.noteChange() } }
             throw error
         }
     }
 
     /// - Parameter call: The call whose exchange is waited for; nil for any.
-    private func follow(_ visit: Core.Visit, _ call: UInt64?) async throws -> Verdict {
-        try await core.wait { core, waiter in
-            core.join(visit, waiter, awaiting: call)
+    private func follow(_ visit: Table.Visit, _ call: UInt64?) async throws -> Verdict {
+        try await exchanges.wait { exchanges, waiter in
+            exchanges.join(visit, waiter, awaiting: call)
         } joined: { role, waiter in
             switch role {
             case .lead(let number): waiter.resume(returning: .lead(number))
             case .goAlone: waiter.resume(returning: .goAlone)
             case .follow: break
             }
-        } leave: { core, id in
-            core.leave(visit.key, id)
+        } leave: { exchanges, id in
+            exchanges.leave(visit.key, id)
         }
     }
 
     private func lead(
-        _ visit: Core.Visit,
+        _ visit: Table.Visit,
         _ number: Int,
         _ account: CallAccount,
         _ request: HttpRequest,
@@ -173,15 +173,15 @@ extension RequestCoalescing {
     ) async throws -> HttpResponse<Data> {
         let (key, call) = (visit.key, visit.call.id)
         let watch = ExchangeWatch(account, context, appFields: appFields)
-        context.follow { [core, ignoredNames] event in
+        context.follow { [exchanges, ignoredNames] event in
             switch event {
             case .sending(let sent, let role):
                 let isOwn = watch.note(sent, role)
                 let isSame = !isOwn || sent.asksTheSame(as: request, ignoring: ignoredNames)
                 // Tell the others now, rather than when an answer comes that is not theirs.
-                if !isSame || !watch.isShareable { Self.tell(core.withLock { $0.disband(key, leader: number) }) }
+                if !isSame || !watch.isShareable { Self.tell(exchanges.withLock { $0.disband(key, leader: number) }) }
             case .callEnded:
-                Self.tell(core.withLock { $0.endCall(key, call) })
+                Self.tell(exchanges.withLock { $0.endCall(key, call) })
             case .succeeded, .failed:
                 break
             }
@@ -200,8 +200,8 @@ extension RequestCoalescing {
             throw error
         } catch {
             Self.tell(
-                core.withLock { core in
-                    Task.isCancelled ? core.leave(key, leader: number) : core.disband(key, leader: number)
+                exchanges.withLock { exchanges in
+                    Task.isCancelled ? exchanges.leave(key, leader: number) : exchanges.disband(key, leader: number)
                 }
             )
             throw error
@@ -209,15 +209,15 @@ extension RequestCoalescing {
     }
 
     private func end(_ key: CoalescingKey, _ number: Int, _ fate: Fate, _ outcome: Outcome) {
-        let verdicts = core.withLock { core in
+        let verdicts = exchanges.withLock { exchanges in
             switch fate {
-            case .shared: return core.end(key, leader: number, sharing: outcome)
-            case .sharedWhileAway: return core.endForReturn(key, leader: number, sharing: outcome)
-            case .anothersTurn: return core.leave(key, leader: number)
+            case .shared: return exchanges.end(key, leader: number, sharing: outcome)
+            case .sharedWhileAway: return exchanges.endForReturn(key, leader: number, sharing: outcome)
+            case .anothersTurn: return exchanges.leave(key, leader: number)
             case .awaitedAgain:
-                core.leaveForReturn(key, leader: number)
+                exchanges.leaveForReturn(key, leader: number)
                 return []
-            case .own: return core.disband(key, leader: number)
+            case .own: return exchanges.disband(key, leader: number)
             }
         }
         Self.tell(verdicts)

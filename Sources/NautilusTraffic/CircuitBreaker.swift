@@ -30,7 +30,7 @@ public final class CircuitBreaker: HttpInterceptor {
     private let limits: CircuitLimits
     private let random: any RandomSource
     private let stopwatch: Stopwatch
-    private let core: Locked<CircuitCore>
+    private let circuits: Locked<CircuitTable>
     private let broadcast = Broadcast<Event>(bufferLimit: 100)
 
     /// Creates a breaker whose circuits are closed.
@@ -48,13 +48,13 @@ public final class CircuitBreaker: HttpInterceptor {
         self.limits = limits
         self.random = random
         self.stopwatch = Stopwatch(clock)
-        self.core = Locked(CircuitCore(limits: limits))
+        self.circuits = Locked(CircuitTable(limits: limits))
     }
 
     /// The present state of the circuit to `origin`.
     public func state(of origin: HttpOrigin) -> CircuitState {
         let now = stopwatch.elapsed
-        return core.withLock { $0.state(of: origin, at: now) }
+        return circuits.withLock { $0.state(of: origin, at: now) }
     }
 
     /// The changes from now on, in order. Each access gives a new stream; any number may be used at a time.
@@ -96,10 +96,10 @@ extension CircuitBreaker {
     ///
     /// - Parameter isRefresh: Whether the request is part of a refresh, for which the probe may wait.
     private func ask(_ origin: HttpOrigin, isRefresh: Bool) throws(HttpError) -> CircuitMachine.Permit? {
-        if let permit = core.withLock({ $0.immediatePermit(for: origin) }) { return permit }
+        if let permit = circuits.withLock({ $0.immediatePermit(for: origin) }) { return permit }
         if TrafficScope.contains(self, origin) { return nil }
         let now = stopwatch.elapsed
-        let answer = core.withLock { $0.ask(origin, at: now) }
+        let answer = circuits.withLock { $0.ask(origin, at: now) }
         deliverEvents()
         switch answer {
         case .go(let permit): return permit
@@ -117,15 +117,15 @@ extension CircuitBreaker {
             case .nothing: .nothing
             }
         let now = stopwatch.elapsed
-        let hasChanged = core.withLock { $0.end(permit, outcome, of: origin, at: now) }
+        let hasChanged = circuits.withLock { $0.end(permit, outcome, of: origin, at: now) }
         if hasChanged { deliverEvents() }
     }
 
     private func deliverEvents() {
-        var batch = core.withLock { $0.outbox.beginDelivery() }
+        var batch = circuits.withLock { $0.outbox.beginDelivery() }
         while let events = batch {
             events.forEach(broadcast.send)
-            batch = core.withLock { $0.outbox.continueDelivery() }
+            batch = circuits.withLock { $0.outbox.continueDelivery() }
         }
     }
 }
@@ -154,7 +154,7 @@ extension CircuitBreaker {
 }
 
 /// The state that a circuit breaker guards with its lock: the circuits, and the events that are still to be sent.
-struct CircuitCore: Sendable {
+struct CircuitTable: Sendable {
     var outbox = Outbox<CircuitEvent>()
     private var circuits = OriginTable<HttpOrigin, CircuitMachine>()
     private let limits: CircuitLimits

@@ -25,7 +25,7 @@ import Nautilus
 /// request's timeout. Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones may
 /// wait for as long as others keep coming.
 public final class ConcurrencyLimit: HttpInterceptor {
-    private let core: Locked<SlotCore<Waiter<Void>>>
+    private let slots: Locked<SlotTable<Waiter<Void>>>
 
     /// Creates a limit.
     ///
@@ -36,17 +36,17 @@ public final class ConcurrencyLimit: HttpInterceptor {
     ///   - maxWaiting: How many requests may wait for one of those slots; less than 0 counts as 0. Default: 100: behind
     ///     a hundred others, a request is no longer of use to its caller, and an error says so at once.
     public init(_ maxConcurrent: Int, maxWaiting: Int = 100) {
-        core = Locked(SlotCore(maxConcurrent: max(1, maxConcurrent), maxWaiting: max(0, maxWaiting)))
+        slots = Locked(SlotTable(maxConcurrent: max(1, maxConcurrent), maxWaiting: max(0, maxWaiting)))
     }
 
     /// How many requests now hold a slot of `origin`.
     public func underWayCount(to origin: HttpOrigin) -> Int {
-        core.withLock { $0.counts(of: origin).taken }
+        slots.withLock { $0.counts(of: origin).taken }
     }
 
     /// How many requests now wait for a slot of `origin`.
     public func waitingCount(for origin: HttpOrigin) -> Int {
-        core.withLock { $0.counts(of: origin).waiting }
+        slots.withLock { $0.counts(of: origin).waiting }
     }
 
     /// Sends the request as soon as there is a slot.
@@ -64,7 +64,7 @@ public final class ConcurrencyLimit: HttpInterceptor {
             return try await next(request)
         }
         // Decided here without suspending: nearly always there is a slot.
-        switch core.withLock({ $0.enter(origin) }) {
+        switch slots.withLock({ $0.enter(origin) }) {
         case .go: break
         case .wait: try await wait(for: origin, request, context)
         case .refuse(let refusal): throw HttpError(refusal: refusal)
@@ -83,21 +83,21 @@ extension ConcurrencyLimit {
     }
 
     private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {
-        try await core.wait { core, waiter in
-            core.join(waiter, origin, priority)
+        try await slots.wait { slots, waiter in
+            slots.join(waiter, origin, priority)
         } joined: { answer, waiter in
             switch answer {
             case .go: waiter.resume()
             case .wait: break
             case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
             }
-        } leave: { core, id in
-            core.cancel(origin, id)
+        } leave: { slots, id in
+            slots.cancel(origin, id)
         }
     }
 
     private func leave(_ origin: HttpOrigin) {
-        core.withLock { $0.leave(origin) }?.resume()
+        slots.withLock { $0.leave(origin) }?.resume()
     }
 }
 
@@ -111,14 +111,14 @@ extension ConcurrencyLimit {
     /// is work for the server.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
         guard let origin = request.origin else { return .admitted() }
-        guard core.withLock({ $0.enter(origin) }) == .go else { return .refused }
+        guard slots.withLock({ $0.enter(origin) }) == .go else { return .refused }
         return .admitted { [self] in leave(origin) }
     }
 }
 
 /// The state that a concurrency limit guards with its lock: the slots of every origin, and the requests that wait for
 /// one.
-struct SlotCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+struct SlotTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Answer = SlotMachine<Waiter>.Answer
 
     private var origins = OriginTable<HttpOrigin, SlotMachine<Waiter>>()

@@ -41,7 +41,7 @@ public final class Pacing: HttpInterceptor {
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let random: any RandomSource
-    let core: Locked<PaceCore<Waiter<Int>>>
+    let lanes: Locked<PaceTable<Waiter<Int>>>
 
     /// Creates pacing that knows of no limits yet.
     ///
@@ -82,12 +82,12 @@ public final class Pacing: HttpInterceptor {
         self.stopwatch = Stopwatch(clock)
         self.random = random
         let rules = PaceRules(maxWaiting: maxWaiting, maxWait: maxWait, interval: interval, rate: rate)
-        self.core = Locked(PaceCore(rules: rules))
+        self.lanes = Locked(PaceTable(rules: rules))
     }
 
     /// How many requests to `origin` are now waiting.
     public func waitingCount(for origin: HttpOrigin) -> Int {
-        core.withLock { $0.waitingCount(for: origin) }
+        lanes.withLock { $0.waitingCount(for: origin) }
     }
 
     /// The lane that this request shares with others drawing on the same quotas; nil for a URL without an origin.
@@ -127,9 +127,9 @@ public final class Pacing: HttpInterceptor {
 extension Pacing {
     /// The number of the request if it may go at once; nil when it has to wait.
     func pass(_ lane: PaceLane, _ context: AttemptContext) throws(HttpError) -> Int? {
-        if let number = core.withLock({ $0.immediateNumber(in: lane) }) { return number }
+        if let number = lanes.withLock({ $0.immediateNumber(in: lane) }) { return number }
         let (now, asker) = (stopwatch.elapsed, PaceAsker(context))
-        switch core.withLock({ $0.ask(lane, asker, at: now) }) {
+        switch lanes.withLock({ $0.ask(lane, asker, at: now) }) {
         case .go(let number): return number
         case .wait: return nil
         case .refuse(let refusal): throw HttpError(refusal: refusal)
@@ -143,16 +143,16 @@ extension Pacing {
 
     private func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
         let (now, draw, asker) = (stopwatch.elapsed, random.clampedFraction(), PaceAsker(context))
-        return try await core.wait { core, waiter in
-            core.join(lane, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
+        return try await lanes.wait { lanes, waiter in
+            lanes.join(lane, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
         } joined: { joined, waiter in
             switch joined.answer {
             case .go(let number): waiter.resume(returning: number)
             case .wait: if let alarm = joined.alarm { setAlarm(for: lane, at: alarm) }
             case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
             }
-        } leave: { core, id in
-            core.cancel(lane, id)
+        } leave: { lanes, id in
+            lanes.cancel(lane, id)
         }
     }
 }
@@ -169,7 +169,7 @@ extension Pacing {
             return end(lane, mayCount: true, answered: number)
         }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
-        let (turnedAway, hasWaiters) = core.withLock {
+        let (turnedAway, hasWaiters) = lanes.withLock {
             $0.answered(lane, number, limits: limits, retryAfter: retryAfter, at: now)
         }
         for (waiter, refusal) in turnedAway { waiter.resume(throwing: HttpError(refusal: refusal)) }
@@ -181,23 +181,23 @@ extension Pacing {
     /// - Parameter number: The request that the server has answered; nil, the default, when it has answered none.
     func end(_ lane: PaceLane, mayCount: Bool, answered number: Int? = nil) {
         // Releases requests that wait only for others to end.
-        if core.withLock({ $0.ended(lane, mayCount: mayCount, answered: number) }) { release(lane) }
+        if lanes.withLock({ $0.ended(lane, mayCount: mayCount, answered: number) }) { release(lane) }
     }
 
     /// Releases the requests that are due, and makes sure that the next one is released in time.
     private func release(_ lane: PaceLane) {
         let now = releaseDue(lane)
-        if let alarm = core.withLock({ $0.alarm(for: lane, at: now) }) { setAlarm(for: lane, at: alarm) }
+        if let alarm = lanes.withLock({ $0.alarm(for: lane, at: now) }) { setAlarm(for: lane, at: alarm) }
     }
 
     private func releaseDue(_ lane: PaceLane) -> Duration {
         while true {
             let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
-            if let (waiter, number) = core.withLock({ $0.release(lane, at: now, draw: draw) }) {
+            if let (waiter, number) = lanes.withLock({ $0.release(lane, at: now, draw: draw) }) {
                 waiter.resume(returning: number)
                 continue
             }
-            for (waiter, refusal) in core.withLock({ $0.turnAwayOverdue(lane, at: now) }) {
+            for (waiter, refusal) in lanes.withLock({ $0.turnAwayOverdue(lane, at: now) }) {
                 waiter.resume(throwing: HttpError(refusal: refusal))
             }
             return now
@@ -214,9 +214,9 @@ extension Pacing {
                 let left = time - stopwatch.elapsed
                 // The sleep fails only when a simulation ends, and the waiting requests with it.
                 if left > .zero, (try? await clock.sleep(for: left)) == nil { return }
-                guard core.withLock({ $0.endAlarm(for: lane, at: time) }) else { return }
+                guard lanes.withLock({ $0.endAlarm(for: lane, at: time) }) else { return }
                 let now = releaseDue(lane)
-                next = core.withLock { $0.alarm(for: lane, at: now) }
+                next = lanes.withLock { $0.alarm(for: lane, at: now) }
             }
         }
     }
@@ -239,7 +239,7 @@ extension Pacing {
             if try pass(lane, context) == nil { _ = try await wait(in: lane, request, context) }
         } catch {
             // The end of the attempt gives the place up once more.
-            core.withLock { $0.takePlace(in: lane) }
+            lanes.withLock { $0.takePlace(in: lane) }
             throw error
         }
     }

@@ -11,8 +11,7 @@ extension RefreshCoordinator {
         // them.
         let refresh = BackgroundTask.start {
             let input = await self.run(flight, from: credential)
-            let now = self.stopwatch.elapsed
-            self.perform(self.core.withLock { $0.handle(input, endOf: flight, at: now) })
+            self.handle(input, endOf: flight)
         }
         tasks.handIn(refresh: refresh, timer: timer)
     }
@@ -53,8 +52,7 @@ extension RefreshCoordinator {
     func set(_ alarm: RefreshAlarm) {
         let timer = BackgroundTask.start { [weak self, clock, stopwatch] in
             guard (try? await clock.sleep(for: alarm.time - stopwatch.elapsed)) != nil, let self else { return }
-            let now = self.stopwatch.elapsed
-            self.perform(self.core.withLock { $0.ring(alarm, at: now) })
+            self.ring(alarm)
         }
         alarm.handIn(timer)
     }
@@ -64,14 +62,15 @@ extension RefreshCoordinator {
     func ask(_ question: RefreshMachine.Question) async throws -> ErasedGrant {
         guard !RefreshScope.contains(self) else { throw RefreshScope.refusal(by: self) }
         let now = stopwatch.elapsed
-        if let grant = core.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
+        if let grant = guarded.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
         let remaining = CallDeadline.remaining
-        return try await core.wait { core, waiter in
-            core.ask(question, for: waiter, remaining: remaining, at: now)
-        } joined: { effects, _ in
-            perform(effects)
-        } leave: { core, id in
-            guard case .call(let waiter, _) = core.waiters.remove(id) else { return nil }
+        return try await guarded.wait { guarded, waiter in
+            let patience = RefreshPatience(limits, remaining: remaining, guarded.machine.state, at: now)
+            return carryOut(.ask(question), by: .call(waiter, patience), at: now, in: &guarded)
+        } joined: { work, _ in
+            perform(work)
+        } leave: { guarded, id in
+            guard case .call(let waiter, _) = guarded.waiters.remove(id) else { return nil }
             return waiter
         }
     }
@@ -95,13 +94,13 @@ extension RefreshCoordinator {
 
     /// - Returns: Whether there was something to wait for.
     private func wait(while holds: @Sendable (RefreshState) -> Bool) async throws -> Bool {
-        guard core.withLock({ holds($0.machine.state) }) else { return false }
-        try await core.wait { core, waiter in
-            core.wait(waiter, while: holds)
-        } joined: { effects, _ in
-            perform(effects)
-        } leave: { core, id in
-            guard case .retry(let waiter) = core.waiters.remove(id) else { return nil }
+        guard guarded.withLock({ holds($0.machine.state) }) else { return false }
+        try await guarded.wait { guarded, waiter in
+            guarded.wait(waiter, while: holds)
+        } joined: { waits, waiter in
+            if !waits { waiter.resume() }
+        } leave: { guarded, id in
+            guard case .retry(let waiter) = guarded.waiters.remove(id) else { return nil }
             return waiter
         }
         return true

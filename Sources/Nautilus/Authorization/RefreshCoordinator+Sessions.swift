@@ -13,12 +13,12 @@ extension RefreshCoordinator {
     /// A call that begins while nobody is signed in belongs to no user, and does not go out as the user who signs in
     /// later. A call that begins before anything has happened to the coordinator belongs to the session that the first
     /// ``adopt(_:since:)`` brings, since that session had been going on all along.
-    public var session: Session { Session(mark: core.withLock { $0.machine.mark }) }
+    public var session: Session { Session(mark: guarded.withLock { $0.machine.mark }) }
 
     /// Why a session is over: ``RefreshError/superseded`` when a user has signed in or out, in whichever process, and
     /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it and nobody has signed in since. Nil
     /// while it goes on.
-    public func end(of session: Session) -> RefreshError? { core.withLock { $0.machine.end(of: session.mark) } }
+    public func end(of session: Session) -> RefreshError? { guarded.withLock { $0.machine.end(of: session.mark) } }
 
     /// Returns when a session is over, because a user has signed in or out, in whichever process, or because the server
     /// has ended it. For work that has to end with its session, such as an open connection. Returns at once when the
@@ -58,17 +58,17 @@ extension RefreshCoordinator {
 
     /// A credential with its version, for stamping an attempt.
     public struct Grant: Sendable {
-        private let sealed: ErasedGrant
+        private let erased: ErasedGrant
 
         /// The credential.
-        public var credential: Credential { sealed.credential.restored(as: Credential.self) }
+        public var credential: Credential { erased.credential.restored(as: Credential.self) }
         /// The version: larger than that of every earlier credential of this coordinator, including other users'.
-        public var generation: Int { sealed.generation }
+        public var generation: Int { erased.generation }
         /// The session that the grant belongs to.
-        public var session: Session { Session(mark: sealed.session) }
+        public var session: Session { Session(mark: erased.session) }
 
-        init(_ sealed: ErasedGrant) {
-            self.sealed = sealed
+        init(_ erased: ErasedGrant) {
+            self.erased = erased
         }
     }
 }
@@ -100,28 +100,13 @@ extension RefreshCoordinator.Grant: Redacted {
 /// The record has to distinguish a refresh from a sign-in, here by a number drawn at each sign-in. The guide
 /// SeveralProcesses has the complete procedure.
 extension RefreshCoordinator {
-    /// A change of the session by another process.
-    public enum Adoption: Sendable {
-        /// The other process has refreshed: the session continues with this credential, or begins if nobody is signed
-        /// in.
-        case refreshed(Credential)
-        /// A user, perhaps another one, has signed in there: calls of the previous session never go out with this
-        /// credential.
-        case signedIn(Credential)
-        /// The user has signed out there.
-        case signedOut
-        /// A refresh there has failed for good with this error: calls fail with
-        /// ``RefreshError/sessionExpired(underlying:)``, as they do there.
-        case expired(any Error)
-    }
-
     /// A point in the session's history; every sign-in, sign-out, fresh credential and expiry begins a new one.
     public struct Epoch: Hashable, Sendable {
         fileprivate let count: Int
     }
 
     /// The epoch now; see ``adopt(_:since:)``.
-    public var epoch: Epoch { Epoch(count: core.withLock { $0.machine.epoch }) }
+    public var epoch: Epoch { Epoch(count: guarded.withLock { $0.machine.epoch }) }
 
     /// Adopts a change by another process, unless something has happened here since `epoch`.
     ///
@@ -131,25 +116,42 @@ extension RefreshCoordinator {
     ///
     /// - Returns: Whether the change was adopted; if not, read the store again.
     @discardableResult
-    public func adopt(_ adoption: Adoption, since epoch: Epoch) -> Bool {
-        let adoption: RefreshMachine.Adoption =
-            switch adoption {
-            case .refreshed(let credential): .replacement(CredentialBox(credential), lifetime: lifetime(credential))
-            case .signedIn(let credential): .session(CredentialBox(credential), lifetime: lifetime(credential))
-            case .signedOut: .nothing
-            case .expired(let error): .expiry(error)
-            }
+    public func adopt(_ change: SessionChange<Credential>, since epoch: Epoch) -> Bool {
+        let received = change.map { ReceivedCredential(credential: CredentialBox($0), lifetime: lifetime($0)) }
         let now = stopwatch.elapsed
-        let effects: [RefreshCore.Effect]? = core.withLock { core in
-            core.machine.epoch == epoch.count ? core.handle(.adopt(adoption, since: epoch.count), at: now) : nil
+        let work = guarded.withLock { guarded in
+            guarded.machine.epoch == epoch.count ? carryOut(.adopt(received), at: now, in: &guarded) : nil
         }
-        guard let effects else { return false }
-        perform(effects)
+        guard let work else { return false }
+        perform(work)
         return true
     }
 }
 
-extension RefreshCoordinator.Adoption: Redacted {
+/// A change of a session by another process.
+public enum SessionChange<Credential: Sendable>: Sendable {
+    /// The other process has refreshed: the session continues with this credential, or begins if nobody is signed in.
+    case refreshed(Credential)
+    /// A user, perhaps another one, has signed in there: calls of the previous session never go out with this
+    /// credential.
+    case signedIn(Credential)
+    /// The user has signed out there.
+    case signedOut
+    /// A refresh there has failed for good with this error: calls fail with
+    /// ``RefreshError/sessionExpired(underlying:)``, as they do there.
+    case expired(any Error)
+
+    fileprivate func map<Other: Sendable>(_ transform: (Credential) -> Other) -> SessionChange<Other> {
+        switch self {
+        case .refreshed(let credential): .refreshed(transform(credential))
+        case .signedIn(let credential): .signedIn(transform(credential))
+        case .signedOut: .signedOut
+        case .expired(let error): .expired(error)
+        }
+    }
+}
+
+extension SessionChange: Redacted {
     /// The kind of change, never the credential.
     public var description: String {
         switch self {

@@ -17,7 +17,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// An event of the session.
     public typealias Event = RefreshEvent
 
-    let core: Locked<RefreshCore>
+    let guarded: Locked<GuardedRefresh>
     let limits: RefreshLimits
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
@@ -28,12 +28,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     private let origins: CredentialOrigins
     /// The origin to which the credential was sent first.
     private let firstOrigin = Locked<HttpOrigin?>(nil)
-    private let observer: any CallObserver
+    let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
     let endWaiters = Locked(EndWaiters())
     /// Only the latest grant is of any use, so only one is kept.
     let grantBroadcast = Broadcast<Grant?>(bufferLimit: 1, latest: .some(nil))
-    private let listener: (@Sendable (Event) -> Void)?
+    let listener: (@Sendable (Event) -> Void)?
 
     /// Creates a coordinator.
     ///
@@ -69,7 +69,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         listener: (@Sendable (Event) -> Void)? = nil,
         refresh: @escaping @Sendable (Credential) async throws -> Credential
     ) {
-        self.core = Locked(RefreshCore(limits: limits))
+        self.guarded = Locked(GuardedRefresh(limits: limits))
         self.limits = limits
         self.clock = clock
         self.stopwatch = Stopwatch(clock)
@@ -88,12 +88,12 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Synchronous, for a `header` that cannot wait. Prefer ``grant(continuing:)``, which never gives a credential that
     /// is known to be dead.
     public var current: Grant? {
-        guard let sealed = core.withLock({ $0.current }) else { return nil }
-        return Grant(sealed)
+        guard let grant = guarded.withLock({ $0.current }) else { return nil }
+        return Grant(grant)
     }
 
     /// Whether a refresh is in flight, even in the background while the credential still serves.
-    public var isRefreshing: Bool { core.withLock { $0.machine.state.isRefreshing } }
+    public var isRefreshing: Bool { guarded.withLock { $0.machine.state.isRefreshing } }
 
     /// The events of the session from now on: a new stream for each access, any number at a time.
     ///
@@ -157,48 +157,6 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   - credential: The replacement. Calls that wait for a refresh get it; the refresh is cancelled.
     public func replace(_ grant: Grant, with credential: Credential) {
         handle(.replace(generation: grant.generation, CredentialBox(credential), lifetime: lifetime(credential)))
-    }
-}
-
-// MARK: - Carrying out the machine's actions
-
-extension RefreshCoordinator {
-    func handle(_ input: RefreshMachine.Input) {
-        let now = stopwatch.elapsed
-        perform(core.withLock { $0.handle(input, at: now) })
-    }
-
-    func perform(_ effects: [RefreshCore.Effect]) {
-        for effect in effects {
-            switch effect {
-            case .resume(let waiters, let result): for waiter in waiters { waiter.resume(with: result) }
-            case .pass(let retry): retry.resume()
-            case .start(let flight, let credential, let tasks):
-                start(flight, from: credential.restored(as: Credential.self), tasks: tasks)
-            case .cancel(let tasks): tasks.cancel()
-            case .end(let tasks): tasks.end()
-            case .set(let alarm): set(alarm)
-            case .stop(let alarm): alarm.stop()
-            }
-        }
-        deliverAnnouncements()
-    }
-
-    private func deliverAnnouncements() {
-        var batch = core.withLock { $0.outbox.beginDelivery() }
-        while let announcements = batch {
-            for announcement in announcements {
-                switch announcement {
-                case .session(let event):
-                    listener?(event)
-                    broadcast.send(event)
-                    wakeEndWaiters()
-                    publishGrant()
-                case .call(let event): if observer.isEnabled { observer.observe(event) }
-                }
-            }
-            batch = core.withLock { $0.outbox.continueDelivery() }
-        }
     }
 }
 
@@ -266,14 +224,14 @@ extension RefreshCoordinator {
 
     private var isHoldingRetries: Bool {
         let now = stopwatch.elapsed
-        return core.withLock { $0.machine.state.holdsRetries(at: now) }
+        return guarded.withLock { $0.machine.state.holdsRetries(at: now) }
     }
 }
 
 extension RefreshCoordinator: Redacted {
     /// The session in a few words, for a log: the generation, never the credential.
     public var description: String {
-        let state = core.withLock { $0.machine.state }
+        let state = guarded.withLock { $0.machine.state }
         return switch state {
         case .signedOut(nil): "signed out"
         case .signedOut: "session expired"

@@ -73,9 +73,9 @@ extension HttpCache {
         let (target, partition, bodyID) = (question.target, question.partition, stored.bodyID)
         question.context.follow { [self] event in
             guard case .failed(let error) = event, error.isUndecodable else { return }
-            core.withLock { core in
-                core.remove(bodyID: bodyID, target, partition)
-                disk?.write(core.variants(target, partition), target, partition)
+            memory.withLock { memory in
+                memory.remove(bodyID: bodyID, target, partition)
+                disk?.write(memory.variants(target, partition), target, partition)
             }
         }
     }
@@ -83,28 +83,28 @@ extension HttpCache {
     /// The stored response for a request, in memory or else on disk.
     private func find(_ question: CacheQuestion) async -> StoredResponse? {
         let (request, target, partition) = (question.request, question.target, question.partition)
-        if let stored = core.withLock({ $0.find(target, partition, request) }) { return stored }
+        if let stored = memory.withLock({ $0.find(target, partition, request) }) { return stored }
         guard let disk else { return nil }
-        let fetch = core.withLock { $0.begin(target, partition) }
+        let fetch = memory.withLock { $0.begin(target, partition) }
         let variants = await disk.read(target, partition)
-        return core.withLock { core in
+        return memory.withLock { memory in
             // A response that was stored meanwhile is newer.
-            if core.variants(target, partition).isEmpty {
-                for stored in variants { _ = core.store(stored, from: fetch) }
+            if memory.variants(target, partition).isEmpty {
+                for stored in variants { _ = memory.store(stored, from: fetch) }
             }
-            core.end(fetch)
-            return core.find(target, partition, request)
+            memory.end(fetch)
+            return memory.find(target, partition, request)
         }
     }
 }
 
 extension HttpCache {
     private func begin(_ question: CacheQuestion) -> Bool {
-        core.withLock { $0.beginRevalidation(question.target, question.partition) }
+        memory.withLock { $0.beginRevalidation(question.target, question.partition) }
     }
 
     private func end(_ question: CacheQuestion) {
-        core.withLock { $0.endRevalidation(question.target, question.partition) }
+        memory.withLock { $0.endRevalidation(question.target, question.partition) }
     }
 
     /// Asks the server in a separate call with its own retrier, in the background.

@@ -15,8 +15,8 @@ extension HttpCache {
         validates: Bool = true,
         _ next: Next
     ) async throws -> HttpResponse<Data> {
-        let fetch = core.withLock { $0.begin(question.target, question.partition) }
-        defer { core.withLock { $0.end(fetch) } }
+        let fetch = memory.withLock { $0.begin(question.target, question.partition) }
+        defer { memory.withLock { $0.end(fetch) } }
         let (watch, requestTime) = (ExchangeWatch(question.account, question.context, appFields: appFields), now)
         question.context.follow { event in
             if case .sending(let request, let role) = event { watch.note(request, role) }
@@ -115,26 +115,26 @@ extension HttpCache {
                 staleIfError: staleIfError
             )
         else { return false }
-        return core.withLock { core in
-            guard core.store(stored, from: answer.fetch) else { return false }
-            writeVariants(answer, of: core)
+        return memory.withLock { memory in
+            guard memory.store(stored, from: answer.fetch) else { return false }
+            writeVariants(answer, of: memory)
             return true
         }
     }
 
     /// Removes a stored response that is outdated by an answer which itself must not be stored.
     private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
-        core.withLock { core in
-            core.remove(stored, from: answer.fetch)
-            writeVariants(answer, of: core)
+        memory.withLock { memory in
+            memory.remove(stored, from: answer.fetch)
+            writeVariants(answer, of: memory)
         }
     }
 
     /// Writes the stored variants to disk. Begun under the lock, like removals, so that nothing is written after its
     /// removal.
-    private func writeVariants(_ answer: CacheAnswer, of core: CacheCore) {
+    private func writeVariants(_ answer: CacheAnswer, of memory: CacheMemory) {
         let (target, partition) = (answer.question.target, answer.question.partition)
-        disk?.write(core.variants(target, partition), target, partition)
+        disk?.write(memory.variants(target, partition), target, partition)
     }
 }
 

@@ -57,8 +57,8 @@ struct RefreshAdoptingTests {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
         let epoch = coordinator.epoch
         coordinator.signIn("b")
-        for adoption in [Coordinator.Adoption.refreshed("a'"), .signedIn("a'"), .signedOut] {
-            #expect(!coordinator.adopt(adoption, since: epoch))
+        for change in [SessionChange.refreshed("a'"), .signedIn("a'"), .signedOut] {
+            #expect(!coordinator.adopt(change, since: epoch))
         }
         #expect(coordinator.current?.credential == "b")
         #expect(epoch != coordinator.epoch)

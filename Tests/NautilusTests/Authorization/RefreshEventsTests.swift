@@ -147,8 +147,8 @@ struct RefreshEventsTests {
         _ = await call.outcomes
         #expect("\(coordinator)" == "generation 1, cooling down")
         var texts: [String] = []
-        let adoptions: [RefreshCoordinator<String>.Adoption] = [.refreshed("s3cret"), .signedIn("s3cret")]
-        for value in [coordinator, grant, adoptions] as [Any] {
+        let changes: [SessionChange<String>] = [.refreshed("s3cret"), .signedIn("s3cret")]
+        for value in [coordinator, grant, changes] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             texts += ["\(value)", String(reflecting: value), dumped]

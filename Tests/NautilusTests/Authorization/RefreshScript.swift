@@ -103,7 +103,7 @@ extension RefreshEvent {
 
 extension RefreshCoordinator {
     /// How many calls and retries wait for the refresh in flight.
-    var waiterCount: Int { core.withLock { $0.waiters.count } }
+    var waiterCount: Int { guarded.withLock { $0.waiters.count } }
 }
 
 /// The result of a call: its generation, or the kind of its error.

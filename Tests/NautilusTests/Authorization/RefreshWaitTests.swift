@@ -2,40 +2,36 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("RefreshCore: waiting for the end of a refresh", .endsInTime)
+@Suite("GuardedRefresh: waiting for the end of a refresh", .endsInTime)
 struct RefreshWaitTests {
-    /// Waits while `holds`, and says what became of it.
-    private func wait(_ core: Locked<RefreshCore>, while holds: @Sendable (RefreshState) -> Bool) async throws -> String
+    /// Joins the line while `holds`; says whether it waits.
+    private func waits(_ guarded: Locked<GuardedRefresh>, while holds: @Sendable (RefreshState) -> Bool) async throws
+        -> Bool
     {
-        let text = Locked("")
-        try await core.wait { core, waiter in
-            core.wait(waiter, while: holds)
-        } joined: { effects, waiter in
-            if case .pass(let passed)? = effects.first {
-                text.withLock { $0 = "passed" }
-                passed.resume()
-            } else {
-                text.withLock { $0 = "waits" }
-                // The test is not to wait for a waiter that is never resumed.
-                waiter.resume()
-            }
+        let answer = Locked(false)
+        try await guarded.wait { guarded, waiter in
+            guarded.wait(waiter, while: holds)
+        } joined: { waits, waiter in
+            answer.withLock { $0 = waits }
+            // The test is not to wait for a waiter that is never resumed.
+            waiter.resume()
         } leave: { _, _ in
             nil
         }
-        return text.withLock { $0 }
+        return answer.withLock { $0 }
     }
 
     @Test("one that comes when nothing holds any more passes, and is not left in the line")
     func nothingHolds() async throws {
-        let core = Locked(RefreshCore(limits: RefreshLimits()))
-        #expect(try await wait(core) { _ in false } == "passed")
-        #expect(core.withLock { $0.waiters.count } == 0)
+        let guarded = Locked(GuardedRefresh(limits: RefreshLimits()))
+        #expect(try await !waits(guarded) { _ in false })
+        #expect(guarded.withLock { $0.waiters.count } == 0)
     }
 
     @Test("one that comes while something holds waits")
     func holds() async throws {
-        let core = Locked(RefreshCore(limits: RefreshLimits()))
-        #expect(try await wait(core) { _ in true } == "waits")
-        #expect(core.withLock { $0.waiters.count } == 1)
+        let guarded = Locked(GuardedRefresh(limits: RefreshLimits()))
+        #expect(try await waits(guarded) { _ in true })
+        #expect(guarded.withLock { $0.waiters.count } == 1)
     }
 }

@@ -14,7 +14,7 @@ extension RefreshLimits {
 
 extension RefreshCoordinator {
     /// How many refreshes have not ended, including those that no call waits for.
-    var runningCount: Int { core.withLock { $0.runningCount } }
+    var runningCount: Int { guarded.withLock { $0.tasks.count } }
 }
 
 extension AsyncStream<RefreshEvent> {

@@ -140,14 +140,14 @@ struct CacheRetryTests {
     func newer() throws {
         let (partition, request) = (CachePartition(account: nil), try HttpRequest.test())
         let target = try #require(CacheTarget(request))
-        var core = CacheCore(limit: 10_000, maxResponse: 10_000)
+        var memory = CacheMemory(limit: 10_000, maxResponse: 10_000)
         let (old, new) = (StoredResponse.test([:], body: "old"), StoredResponse.test([:], body: "new"))
-        _ = core.store(old, from: core.begin(target, partition))
-        _ = core.store(new, from: core.begin(target, partition))
-        core.remove(bodyID: old.bodyID, target, partition)
-        #expect(core.find(target, partition, request) == new)
-        core.remove(bodyID: new.bodyID, target, partition)
-        #expect((core.find(target, partition, request), core.size) == (nil, 0))
+        _ = memory.store(old, from: memory.begin(target, partition))
+        _ = memory.store(new, from: memory.begin(target, partition))
+        memory.remove(bodyID: old.bodyID, target, partition)
+        #expect(memory.find(target, partition, request) == new)
+        memory.remove(bodyID: new.bodyID, target, partition)
+        #expect((memory.find(target, partition, request), memory.size) == (nil, 0))
     }
 }
 

@@ -242,16 +242,16 @@ struct CircuitMachineTests {
 
     @Test("C18: ever new origins that fail do not fill the memory, and the longest pauses are kept")
     func bounded() throws {
-        var core = CircuitCore(limits: CircuitLimits(minimumThroughput: 1))
+        var circuits = CircuitTable(limits: CircuitLimits(minimumThroughput: 1))
         let origins = try (0..<5_000).map { try #require(HttpRequest.test("https://\($0).example.com").origin) }
         for (number, origin) in origins.enumerated() {
-            guard case .go(let permit) = core.ask(origin, at: .zero) else { throw Unexpected() }
-            _ = core.end(permit, .failure(pause: .seconds(number + 1)), of: origin, at: .zero)
+            guard case .go(let permit) = circuits.ask(origin, at: .zero) else { throw Unexpected() }
+            _ = circuits.end(permit, .failure(pause: .seconds(number + 1)), of: origin, at: .zero)
         }
-        #expect(core.count <= 1_024)
-        let isOpen = { core.state(of: $0, at: .zero) != .closed }
+        #expect(circuits.count <= 1_024)
+        let isOpen = { circuits.state(of: $0, at: .zero) != .closed }
         let open = origins.filter(isOpen).count
-        #expect(open == core.count)
+        #expect(open == circuits.count)
         #expect(origins.suffix(768).filter(isOpen).count == 768)
     }
 

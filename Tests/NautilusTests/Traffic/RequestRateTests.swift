@@ -228,7 +228,7 @@ struct RequestRateTests {
                     try? await AnyRequest(.get, ["first"]).schedule(with: base)
                 }
             }
-            #expect(pacing.core.withLock { $0.underWayCount(for: trafficOrigin) } == 0)
+            #expect(pacing.lanes.withLock { $0.underWayCount(for: trafficOrigin) } == 0)
             return transport.attempts.filter { $0.request.url.path == "/a" }.map(\.start)
         }
         #expect(starts.prefix(3).allSatisfy { $0 >= .seconds(5) && $0 < .seconds(6) })
@@ -247,7 +247,7 @@ struct RequestRateTests {
             _ = await failure(of: base)
             #expect(await refused.map { "\($0)".hasPrefix("not sent: ") } == true)
             #expect(transport.count == 1)
-            return pacing.core.withLock { $0.underWayCount(for: trafficOrigin) }
+            return pacing.lanes.withLock { $0.underWayCount(for: trafficOrigin) }
         }
         #expect(count == 0)
     }

@@ -79,15 +79,12 @@ final class FileSession: CredentialSource {
         while true {
             // Before the look, so that what is adopted is never older than what is here.
             let epoch = coordinator.epoch
-            guard let adoption = adoption(of: try file.load(), here: coordinator.current?.credential) else { return }
-            if coordinator.adopt(adoption, since: epoch) { return }
+            guard let change = change(to: try file.load(), from: coordinator.current?.credential) else { return }
+            if coordinator.adopt(change, since: epoch) { return }
         }
     }
 
-    private func adoption(
-        of stored: SessionRecord?,
-        here: SessionRecord?
-    ) -> RefreshCoordinator<SessionRecord>.Adoption? {
+    private func change(to stored: SessionRecord?, from here: SessionRecord?) -> SessionChange<SessionRecord>? {
         if stored == here { return nil }
         guard let stored else { return .signedOut }
         return stored.session == here?.session ? .refreshed(stored) : .signedIn(stored)

@@ -13,7 +13,13 @@ final class CredentialBox<Credential: Sendable>: ErasedCredential {
     }
 }
 
-/// A sealed credential with its generation and its session.
+/// A credential of whichever type with its lifetime, which counts from now; nil when it has no end.
+struct ReceivedCredential: Sendable {
+    let credential: any ErasedCredential
+    let lifetime: Duration?
+}
+
+/// A credential of whichever type with its generation and its session.
 struct ErasedGrant: Sendable {
     let credential: any ErasedCredential
     let generation: Int
@@ -22,9 +28,9 @@ struct ErasedGrant: Sendable {
 }
 
 extension ErasedCredential {
-    /// The credential inside; `type` must be the type that it was sealed as.
+    /// The credential inside; `type` must be the type it had when its type was erased.
     func restored<Credential: Sendable>(as type: Credential.Type) -> Credential {
-        // A coordinator seals credentials of one type only; a checked cast would look the type up for every attempt.
+        // A coordinator has credentials of one type only; a checked cast would look the type up for every attempt.
         unsafeDowncast(self, to: CredentialBox<Credential>.self).credential
     }
 }

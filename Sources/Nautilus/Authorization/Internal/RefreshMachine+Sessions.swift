@@ -58,23 +58,21 @@ extension RefreshMachine {
         return publish(credential, lifetime: lifetime, in: session, at: now)
     }
 
-    mutating func adopt(_ adoption: Adoption, at now: Duration) -> [Action] {
-        switch adoption {
-        case .replacement(let credential, let lifetime):
-            switch state {
-            case .signedOut: adoptSession(credential, lifetime: lifetime, at: now)
+    mutating func adopt(_ change: SessionChange<ReceivedCredential>, at now: Duration) -> [Action] {
+        switch change {
+        case .refreshed(let received):
+            let (credential, lifetime) = (received.credential, received.lifetime)
+            return switch state {
+            case .signedOut: adoptSession(received, at: now)
             // An expired credential helps no waiting call, and does not show that the server has recovered.
             case .coolingDown(let session, let coolDown) where lifetime.map { $0 <= .zero } ?? false:
                 replaceExpired(session, with: credential, lifetime: lifetime, within: coolDown, at: now)
             case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _):
                 publish(credential, lifetime: lifetime, in: session, at: now)
             }
-        case .session(let credential, let lifetime):
-            adoptSession(credential, lifetime: lifetime, at: now)
-        case .nothing:
-            signOutElsewhere()
-        case .expiry(let error):
-            expire(with: error)
+        case .signedIn(let received): return adoptSession(received, at: now)
+        case .signedOut: return signOutElsewhere()
+        case .expired(let error): return expire(with: error)
         }
     }
 
@@ -85,15 +83,12 @@ extension RefreshMachine {
         return []
     }
 
-    private mutating func adoptSession(
-        _ credential: any ErasedCredential,
-        lifetime: Duration?,
-        at now: Duration
-    ) -> [Action] {
+    private mutating func adoptSession(_ received: ReceivedCredential, at now: Duration) -> [Action] {
         // At epoch 0 this is the first news of a session that was going on all along: calls that have begun already
         // belong to it.
         epoch == 0
-            ? beginSession(credential, lifetime: lifetime, at: now) : signIn(credential, lifetime: lifetime, at: now)
+            ? beginSession(received.credential, lifetime: received.lifetime, at: now)
+            : signIn(received.credential, lifetime: received.lifetime, at: now)
     }
 
     /// Makes the expired `credential` the next generation of `session`, while the cool-down continues.

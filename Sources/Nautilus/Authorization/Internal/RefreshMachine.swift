@@ -1,7 +1,7 @@
 /// The refresh coordinator's rules as a pure transition function, without clock, lock, closure or task.
 ///
-/// Time comes in as a parameter; everything to be done goes out as ``Action``s. `RefreshCoordinator` is the shell that
-/// feeds the machine under a lock and carries out the actions after releasing it.
+/// Time comes in as a parameter; everything to be done goes out as ``Action``s, which `RefreshCoordinator` carries out:
+/// what its lock guards at once, everything else after releasing it.
 struct RefreshMachine: Sendable {
     var state: RefreshState = .signedOut(expiredBy: nil)
     let limits: RefreshLimits
@@ -32,8 +32,8 @@ struct RefreshMachine: Sendable {
             signOutHere()
         case .replace(let generation, let credential, let lifetime):
             replace(generation, with: credential, lifetime: lifetime, at: now)
-        case .adopt(let adoption, let epoch):
-            epoch == self.epoch ? adopt(adoption, at: now) : []
+        case .adopt(let change):
+            adopt(change, at: now)
         case .refreshSucceeded(let flight, let credential, let lifetime):
             succeed(flight, with: credential, lifetime: lifetime, at: now)
         case .refreshFailed(let flight, .transient(let error, let coolDown, let passes)):

@@ -149,8 +149,8 @@ extension RefreshMachine {
         case signOut
         /// A credential of this generation has been refreshed elsewhere.
         case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
-        /// The store that processes share has changed; ignored if anything has happened here since `epoch`.
-        case adopt(Adoption, since: Int)
+        /// Another process has changed the session.
+        case adopt(SessionChange<ReceivedCredential>)
         /// A refresh has ended with a credential.
         case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
         /// A refresh has ended with an error.
@@ -159,18 +159,6 @@ extension RefreshMachine {
         case timeLimitReached(RefreshFlight, coolDown: Duration)
         /// A cool-down has ended, and calls have waited for it.
         case coolDownEnded
-    }
-
-    /// A change of the session by another process.
-    enum Adoption: Sendable {
-        /// The other process has refreshed.
-        case replacement(any ErasedCredential, lifetime: Duration?)
-        /// Somebody has signed in.
-        case session(any ErasedCredential, lifetime: Duration?)
-        /// The user has signed out.
-        case nothing
-        /// A refresh has failed for good.
-        case expiry(any Error)
     }
 
     /// How a refresh failed.

@@ -43,10 +43,10 @@
         }
 
         private let inbox: Locked<Inbox>
-        private let core: Locked<CurlCore>
-        /// The C library's loop, which the core uses, too.
+        private let transfers: Locked<CurlTransfers>
+        /// The C library's loop, which the transfers use, too.
         // Unsafe: waiting and waking are thread-safe; everything else, including the final release, happens under the
-        // core's lock.
+        // transfers' lock.
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
 
@@ -56,7 +56,7 @@
             guard let loop = nautilus_loop_create(max(1, configuration.connections), streams) else { return nil }
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
-            self.core = Locked(CurlCore(loop, configuration, endsLookups: library.isSafeOnAnyThread))
+            self.transfers = Locked(CurlTransfers(loop, configuration, endsLookups: library.isSafeOnAnyThread))
             let lines = ConnectionLines<CurlTransfer.Line, CurlTransfer>(
                 limit: configuration.connectionsPerHost,
                 total: configuration.connections
@@ -103,7 +103,7 @@
                 inbox.isStopped = true
                 return inbox.hasThread
             }
-            if hasThread { nautilus_loop_wake(loop) } else { core.withLock { $0.close() } }
+            if hasThread { nautilus_loop_wake(loop) } else { transfers.withLock { $0.close() } }
         }
 
         /// Has a step carried out, here or on the loop's thread.
@@ -111,12 +111,12 @@
             var work = Work()
             let isDone: Void? =
                 startsOnAnyThread
-                ? core.withLockIfAvailable { core in
-                    takeJobs(&core)
-                    core.jobs.append(job)
-                    core.perform(on: .other)
-                    core.begin(on: .other)
-                    collect(&core, &work)
+                ? transfers.withLockIfAvailable { transfers in
+                    takeJobs(&transfers)
+                    transfers.jobs.append(job)
+                    transfers.perform(on: .other)
+                    transfers.begin(on: .other)
+                    collect(&transfers, &work)
                 } : nil
             if isDone != nil { deliver(&work) }
             let alarm = inbox.withLock { inbox in
@@ -128,9 +128,9 @@
 
         /// Takes the jobs over. The loop's thread stays asleep while another thread works on them; jobs that are left
         /// have to wake it.
-        private func takeJobs(_ core: inout CurlCore) {
-            // The core's own list is empty, so that swapping reuses its memory for the inbox.
-            inbox.withLock { swap(&$0.jobs, &core.jobs) }
+        private func takeJobs(_ transfers: inout CurlTransfers) {
+            // The transfers' own list is empty, so that swapping reuses its memory for the inbox.
+            inbox.withLock { swap(&$0.jobs, &transfers.jobs) }
         }
 
         private func forget(_ transfer: CurlTransfer) {
@@ -157,17 +157,17 @@
             var count: Int32 = 0
             var work = Work()
             while true {
-                core.withLock { core in
-                    takeJobs(&core)
-                    core.perform(on: .own)
-                    core.step(count)
-                    collect(&core, &work)
+                transfers.withLock { transfers in
+                    takeJobs(&transfers)
+                    transfers.perform(on: .own)
+                    transfers.step(count)
+                    collect(&transfers, &work)
                 }
                 startConnected(&work)
                 deliver(&work)
                 let isAsleep = inbox.withLock { $0.fallAsleep() }
                 if isAsleep, inbox.withLock({ $0.isStopped && $0.jobs.isEmpty }) {
-                    return core.withLock { $0.close() }
+                    return transfers.withLock { $0.close() }
                 }
                 // Looks even if there are more jobs, which may never end: a web socket whose server sends without end
                 // has another as soon as one is done, and all others wait for their sockets.
@@ -180,11 +180,11 @@
         private func startConnected(_ work: inout Work) {
             guard !work.connected.isEmpty else { return }
             work.noteConnected()
-            core.withLock { core in
-                takeJobs(&core)
-                core.perform(on: .own)
-                core.begin(on: .own)
-                collect(&core, &work)
+            transfers.withLock { transfers in
+                takeJobs(&transfers)
+                transfers.perform(on: .own)
+                transfers.begin(on: .own)
+                collect(&transfers, &work)
             }
         }
 
@@ -204,10 +204,10 @@
         }
 
         /// Adds the transfers and sockets that have ended; the transfers' connections go to the next in line.
-        private func collect(_ core: inout CurlCore, _ work: inout Work) {
+        private func collect(_ transfers: inout CurlTransfers, _ work: inout Work) {
             let before = work.ended.count
-            core.takeEnded(into: &work.ended)
-            let sockets = core.takeSockets()
+            transfers.takeEnded(into: &work.ended)
+            let sockets = transfers.takeSockets()
             work.sockets += sockets.ended
             guard before < work.ended.count || !sockets.waiting.isEmpty else { return }
             inbox.withLock { inbox in
@@ -234,18 +234,18 @@
             inbox.withLock { $0.hasThread = false }
             while inbox.withLock({ !$0.jobs.isEmpty }) || !isIdle {
                 var work = Work()
-                core.withLock { core in
-                    takeJobs(&core)
-                    core.perform(on: .other)
-                    core.failAll()
-                    collect(&core, &work)
+                transfers.withLock { transfers in
+                    takeJobs(&transfers)
+                    transfers.perform(on: .other)
+                    transfers.failAll()
+                    collect(&transfers, &work)
                 }
                 deliver(&work)
             }
         }
 
         private var isIdle: Bool {
-            core.withLock { $0.isIdle }
+            transfers.withLock { $0.isIdle }
         }
     }
 

@@ -157,24 +157,24 @@ extension SharedCredential {
         let isFollowed = turn.take { () -> Bool in
             // The present state may be newer than the look.
             guard state.withLock({ Baseline($0) == known }) else { return false }
-            let adoption = epoch == nil ? nil : adoption(of: look, from: known)
+            let change = epoch == nil ? nil : change(of: look, from: known)
             // Another refresh would bring an expired credential again, since the clock here is as wrong as it was
             // there.
             if let stored = look.stored, stored.cameExpired { cameExpired.withLock { $0 = stored.credential } }
             let changes = state.withLock { $0.changes }
-            if let adoption, let epoch {
+            if let change, let epoch {
                 let coordinator = state.withLock { state in
                     state.isChanging = true
                     return state.coordinator
                 }
-                guard coordinator?.adopt(adoption, since: epoch) ?? true else {
+                guard coordinator?.adopt(change, since: epoch) ?? true else {
                     state.withLock { $0.isChanging = false }
                     return false
                 }
             }
             return state.withLock { state in
                 // A refresh that has changed the state since the coordinator went on belongs to the session before.
-                guard adoption != nil || Baseline(state) == known else { return false }
+                guard change != nil || Baseline(state) == known else { return false }
                 // An observer that was told of the change has signed the user out.
                 guard state.changes == changes else {
                     state.isChanging = false
@@ -198,7 +198,10 @@ extension SharedCredential {
     }
 
     /// The change from one record to the next, for the coordinator; nil when it does not matter to calls.
-    private func adoption(of look: SharedStore<Credential>.Snapshot, from known: Baseline) -> Coordinator.Adoption? {
+    private func change(
+        of look: SharedStore<Credential>.Snapshot,
+        from known: Baseline
+    ) -> SessionChange<Credential>? {
         switch (known.record, look.stored) {
         // The first look must report that nobody is signed in: a user who appears later, in whichever process, is then
         // a new one.

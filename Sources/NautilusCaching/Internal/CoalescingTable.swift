@@ -15,7 +15,7 @@ enum CoalescingVerdict<Outcome: Sendable>: Sendable {
 
 /// The state that coalescing guards with its lock: the exchanges under way, and the calls that wait for each. Its
 /// transitions are pure, without locks or tasks.
-struct CoalescingCore<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Identifiable & Sendable>: Sendable
+struct CoalescingTable<Key: Hashable & Sendable, Outcome: Sendable, Waiter: Identifiable & Sendable>: Sendable
 where Waiter.ID: Sendable {
     typealias Verdict = CoalescingVerdict<Outcome>
 
@@ -167,7 +167,7 @@ where Waiter.ID: Sendable {
 
 // MARK: - Flights
 
-extension CoalescingCore {
+extension CoalescingTable {
     /// The flight for requests that come now; nil when there is none.
     private func current(_ key: Key) -> Flight? { flights[key]?.last { $0.changes == changes } }
 
@@ -228,7 +228,7 @@ extension CoalescingCore {
 
 // MARK: - Calls that come again
 
-extension CoalescingCore {
+extension CoalescingTable {
     private func absence(of call: UInt64, _ key: Key) -> Int? { flights[key]?.firstIndex { $0.absent?.call == call } }
 
     /// Whether a call leads, or is expected to come again.

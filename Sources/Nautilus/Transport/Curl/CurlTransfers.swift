@@ -3,8 +3,8 @@
     import Foundation
 
     /// The transfers that libcurl carries, used by one thread at a time.
-    struct CurlCore {
-        /// The thread that uses the core.
+    struct CurlTransfers {
+        /// The thread that uses the transfers.
         enum Thread {
             /// The loop's own thread, which no signal reaches.
             case own

@@ -2,7 +2,7 @@ import Nautilus
 
 /// The state that an HTTP cache guards with its lock: the responses in memory, and the fetches under way that may add
 /// more.
-struct CacheCore: Sendable {
+struct CacheMemory: Sendable {
     /// One response for one account.
     private struct Entry: Sendable {
         let partition: CachePartition

@@ -13,7 +13,7 @@ extension PaceLane: Redacted {
 }
 
 /// The state that pacing guards with its lock: what is known about each lane, and the requests that wait there.
-struct PaceCore<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     typealias Machine = PaceMachine<Waiter>
 
     private var lanes = OriginTable<PaceLane, Machine>()

@@ -1,29 +1,16 @@
 /// The state that a coordinator's lock guards: the machine, the calls that wait for it, and the tasks it has started.
-struct RefreshCore: Sendable {
-    /// Work to be done after the lock has been released.
-    enum Effect: Sendable {
-        case resume([RefreshWaiter], Result<ErasedGrant, RefreshError>)
-        case pass(Waiter<Void>)
-        case start(RefreshFlight, any ErasedCredential, RefreshTasks)
-        case cancel(RefreshTasks)
-        case end(RefreshTasks)
-        case set(RefreshAlarm)
-        case stop(RefreshAlarm)
-    }
-
+struct GuardedRefresh: Sendable {
     private(set) var machine: RefreshMachine
     /// A copy of the machine's grant, since reading it is the most frequent operation.
     private(set) var current: ErasedGrant?
     var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
-    private var tasks: [Int: RefreshTasks] = [:]
+    /// The tasks of each refresh that has not ended, by its number; of some, no call waits for the result.
+    var tasks: [Int: RefreshTasks] = [:]
     /// The alarm that starts the refresh calls wait for during a cool-down; nil when no call waits.
-    private var alarm: RefreshAlarm?
+    var alarm: RefreshAlarm?
 
     private static let lastCoordinator = Locked(0)
-
-    /// How many refreshes have not ended, including those that no call waits for.
-    var runningCount: Int { tasks.count }
 
     init(limits: RefreshLimits) {
         machine = RefreshMachine(limits: limits)
@@ -33,95 +20,28 @@ struct RefreshCore: Sendable {
         }
     }
 
-    /// Asks on behalf of a call, which waits if it has to.
-    mutating func ask(
-        _ question: RefreshMachine.Question,
-        for waiter: Waiter<ErasedGrant>,
-        remaining: Duration?,
-        at now: Duration
-    ) -> [Effect] {
-        let patience = RefreshPatience(machine.limits, remaining: remaining, machine.state, at: now)
-        return handle(.ask(question), at: now, asked: .call(waiter, patience))
+    /// Gives the machine an input, and returns what it asks for.
+    mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [RefreshMachine.Action] {
+        defer { current = machine.state.session?.grant }
+        return machine.handle(input, at: now)
     }
 
     /// Lets `waiter` wait for the end of a refresh, as long as the refresh `holds` it back.
-    mutating func wait(_ waiter: Waiter<Void>, while holds: (RefreshState) -> Bool) -> [Effect] {
-        guard holds(machine.state) else { return [.pass(waiter)] }
+    ///
+    /// - Returns: False if it does not, and the waiter may go on.
+    mutating func wait(_ waiter: Waiter<Void>, while holds: (RefreshState) -> Bool) -> Bool {
+        guard holds(machine.state) else { return false }
         waiters.append(.retry(waiter))
-        return []
+        return true
     }
 
-    /// Handles an input that is not a call's question.
-    mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [Effect] {
-        handle(input, at: now, asked: nil)
-    }
-
-    /// Handles how a refresh has ended, and releases its tasks.
-    mutating func handle(_ input: RefreshMachine.Input, endOf flight: RefreshFlight, at now: Duration) -> [Effect] {
-        let effects = handle(input, at: now)
-        guard let ended = tasks.removeValue(forKey: flight.id) else { return effects }
-        return effects + [.end(ended)]
-    }
-
-    /// Handles an alarm that rings.
-    mutating func ring(_ alarm: RefreshAlarm, at now: Duration) -> [Effect] {
-        // Another alarm has replaced it.
-        guard alarm === self.alarm else { return [] }
+    /// Whether `alarm`, which rings, is the present one, and calls still wait for what it starts.
+    mutating func takeAlarm(_ alarm: RefreshAlarm) -> Bool {
+        // Otherwise another alarm has replaced it.
+        guard alarm === self.alarm else { return false }
         self.alarm = nil
-        // All waiting calls have been cancelled meanwhile.
-        guard waiters.count > 0 else { return [] }
-        return handle(.coolDownEnded, at: now)
-    }
-
-    private mutating func handle(
-        _ input: RefreshMachine.Input,
-        at now: Duration,
-        asked waiter: RefreshWaiter?
-    ) -> [Effect] {
-        var effects: [Effect] = []
-        let actions = machine.handle(input, at: now)
-        current = machine.state.session?.grant
-        for action in actions {
-            switch action {
-            case .answer(let result):
-                if let waiter { effects.append(.resume([waiter], result)) }
-            case .wait:
-                if let waiter { waiters.append(waiter) }
-            case .waitOut(let error, let start):
-                guard let waiter else { break }
-                if waiter.waits(until: start, failures: machine.state.failures) {
-                    waiters.append(waiter)
-                } else {
-                    effects.append(.resume([waiter], .failure(error)))
-                }
-            case .resumeWaiters(let result):
-                effects.append(.resume(waiters.removeAll(), result))
-            case .failWaiters(let error, let start?):
-                let failures = machine.state.failures
-                let failed = waiters.remove { !$0.waits(until: start, failures: failures) }
-                effects.append(.resume(failed, .failure(error)))
-            case .failWaiters(let error, nil):
-                effects.append(.resume(waiters.removeAll(), .failure(error)))
-            case .startRefresh(let flight, let credential):
-                let running = RefreshTasks()
-                tasks[flight.id] = running
-                effects.append(.start(flight, credential, running))
-            case .cancelRefresh(let flight):
-                if let running = tasks[flight.id] { effects.append(.cancel(running)) }
-            case .announce(let announcement):
-                outbox.add(announcement)
-            }
-        }
-        return effects + setAlarm()
-    }
-
-    /// Sets the alarm for the next refresh if calls wait for it, and stops it otherwise.
-    private mutating func setAlarm() -> [Effect] {
-        let start = waiters.count > 0 ? machine.nextStart : nil
-        guard start != alarm?.time else { return [] }
-        let stopped = alarm.map { [Effect.stop($0)] } ?? []
-        alarm = start.map(RefreshAlarm.init)
-        return stopped + (alarm.map { [.set($0)] } ?? [])
+        // All waiting calls may have been cancelled meanwhile.
+        return waiters.count > 0
     }
 }
 

@@ -4,8 +4,8 @@ import Testing
 @testable import Nautilus
 @testable import NautilusCaching
 
-@Suite("CacheCore")
-struct CacheCoreTests {
+@Suite("CacheMemory")
+struct CacheMemoryTests {
     @Test("of several that answer a request the latest does, and of one second the one that came last (RFC 9111 §4)")
     func latest() throws {
         let partition = CachePartition(account: nil)
@@ -13,16 +13,16 @@ struct CacheCoreTests {
         let target = try #require(CacheTarget(request))
         func found(_ times: [Int64]) -> String? {
             let selectors: [[String: String?]] = [["accept": "text/plain"], ["accept-language": "de"], [:]]
-            var core = CacheCore(limit: 10_000, maxResponse: 10_000)
+            var memory = CacheMemory(limit: 10_000, maxResponse: 10_000)
             for (index, time) in times.enumerated() {
                 let stored = StoredResponse.test(
                     ["X-Number": "\(index)"],
                     receivedAt: time,
                     selectors: selectors[index]
                 )
-                _ = core.store(stored, from: core.begin(target, partition))
+                _ = memory.store(stored, from: memory.begin(target, partition))
             }
-            return core.find(target, partition, request)?.header["X-Number"]
+            return memory.find(target, partition, request)?.header["X-Number"]
         }
         #expect(found([0, 1, 2]) == "2")
         #expect(found([0, 2, 1]) == "1")
@@ -35,9 +35,9 @@ struct CacheCoreTests {
         let target = try #require(CacheTarget(try HttpRequest.test()))
         let stored = StoredResponse.test([:])
         for (spare, isStored) in [(0, true), (-1, false)] {
-            var core = CacheCore(limit: 10_000, maxResponse: stored.size + spare)
-            #expect(core.store(stored, from: core.begin(target, CachePartition(account: nil))) == isStored)
-            #expect(core.count == (isStored ? 1 : 0))
+            var memory = CacheMemory(limit: 10_000, maxResponse: stored.size + spare)
+            #expect(memory.store(stored, from: memory.begin(target, CachePartition(account: nil))) == isStored)
+            #expect(memory.count == (isStored ? 1 : 0))
         }
     }
 
