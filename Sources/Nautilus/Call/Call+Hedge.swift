@@ -13,9 +13,9 @@ extension Call {
         }
         let start = recorder.elapsed
         switch hedging.plan(for: request, isAllowed: self.request.allowsHedging, within: context.timeout) {
-        case .none(let obstacle, let delay):
+        case .none(let reason, let delay):
             // A quick request would not have been sent twice, so there is nothing to record.
-            defer { if recorder.elapsed - start >= delay { recorder.hedge = .notSent(obstacle) } }
+            defer { if recorder.elapsed - start >= delay { recorder.hedge = .notSent(reason) } }
             return try await send(request, context, as: .main)
 
         case .hedge(let delay):
@@ -115,7 +115,7 @@ struct HedgedExchange: Sendable {
                 // The attempt no longer wants an answer.
                 if race.isCancelled { continue }
                 switch startSecond(in: race) {
-                case .failure(let refusal): hedge = .notSent(refusal.obstacle)
+                case .failure(let refusal): hedge = .notSent(refusal.reason)
                 case .success(let payment): (hedge, permit) = (.sent(after: stopwatch.elapsed, winner: nil), payment)
                 }
 
@@ -138,20 +138,20 @@ struct HedgedExchange: Sendable {
     /// Starts the second send, and returns the permit that has paid for it, or says why it was not made.
     private func startSecond(in race: HedgeRace) -> Result<RetryPermit?, Refusal> {
         guard let origin = request.origin else { return .success(nil) }
-        if follower.sequence?.endOfSession != nil { return .failure(Refusal(obstacle: .sessionOver)) }
+        if follower.sequence?.endOfSession != nil { return .failure(Refusal(reason: .sessionOver)) }
         let left = [context.timeout.map { $0 - delay }, deadline.map { $0 - follower.book.stopwatch.elapsed }]
-        if let obstacle = hedging.obstacle(to: origin, timeLeft: left.compactMap(\.self).min()) {
-            return .failure(Refusal(obstacle: obstacle))
+        if let reason = hedging.reasonNotToSend(to: origin, timeLeft: left.compactMap(\.self).min()) {
+            return .failure(Refusal(reason: reason))
         }
         let leave: @Sendable () -> Void
         switch interceptors.admitSecondSend(of: request, context: context) {
         case .success(let end): leave = end
-        case .failure(let refusal): return .failure(Refusal(obstacle: .heldBack(by: refusal.interceptor)))
+        case .failure(let refusal): return .failure(Refusal(reason: .heldBack(by: refusal.interceptor)))
         }
         // Checked last: a send that is not made is not paid for.
         guard let permit = hedging.payment(to: origin) else {
             leave()
-            return .failure(Refusal(obstacle: .budget))
+            return .failure(Refusal(reason: .budget))
         }
         _ = permit?.use()
         // Its own wait for a connection counts as part of the attempt's time, and must not stop the first send's clock.
@@ -171,7 +171,7 @@ struct HedgedExchange: Sendable {
     }
 
     private struct Refusal: Error {
-        let obstacle: HedgeObstacle
+        let reason: NotHedgedReason
     }
 
     /// Whether the attempt takes this outcome without waiting for the other send.

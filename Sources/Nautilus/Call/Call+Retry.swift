@@ -19,8 +19,8 @@ extension Call {
             throw recorder.failed(error, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let delay, let permit):
             let delay = max(.zero, delay)
-            if let objection = objection(to: delay) {
-                throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: objection))
+            if let reason = reasonToStop(before: delay) {
+                throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: reason))
             }
             (payment.due, payment.failure) = (permit, permit == nil ? nil : error)
             recorder.willRetry(after: error, .init(retrier: name, action: .retry(after: delay), reason: reason))
@@ -56,7 +56,7 @@ extension Call {
     }
 
     /// Why the call overrules a retrier that wants another attempt; nil when it does not.
-    private func objection(to delay: Duration) -> RetryReason? {
+    private func reasonToStop(before delay: Duration) -> RetryReason? {
         // The request body cannot be sent again.
         if !builder.isReplayable { return .bodySpent }
         // No retrier may keep a call going forever.

@@ -113,7 +113,7 @@ extension BackoffRetrier.Configuration {
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
     ///
     /// Not checked before a call's first attempt: some attempt has to find out that the server has become faster.
-    func lackOfTime(for delay: Duration, after error: HttpError) -> RetryReason? {
+    func reasonTooLate(for delay: Duration, after error: HttpError) -> RetryReason? {
         guard let remaining = CallDeadline.remaining else { return nil }
         guard delay < remaining else { return .deadline(remaining: remaining) }
         guard let latencies, let usual = error.request.flatMap({ latencies.median(of: $0.origin) }),

@@ -65,7 +65,7 @@ public struct BackoffRetrier: Retrier {
         if pause > delay { reason = .gate(pause) }
 
         // A retry that the call has no time for must not be paid for.
-        if let lack = policy.lackOfTime(for: max(delay, pause), after: error) { return refuse(because: lack) }
+        if let reason = policy.reasonTooLate(for: max(delay, pause), after: error) { return refuse(because: reason) }
         // Calls that were given the same answer share one retry of it, at the same time and paid for once.
         let retry = agreed(on: delay, pause, after: error)
         if case .refused = retry.payment { return refuse(because: .budget) }
@@ -91,7 +91,7 @@ public struct BackoffRetrier: Retrier {
         let retry = shared.agree(for: policy.budget.budget(of: error.request?.origin), on: pay)
         // Another service's retrier may have decided first, with more patience or more time.
         guard policy.couldChoose(retry.delay, after: error),
-            policy.lackOfTime(for: max(retry.delay, pause), after: error) == nil
+            policy.reasonTooLate(for: max(retry.delay, pause), after: error) == nil
         else { return pay() }
         return retry
     }
@@ -146,7 +146,7 @@ public struct BackoffRetrier: Retrier {
     ) -> RetryDecision {
         var (delay, reason) = (spread, reason)
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
-        if let lack = policy.lackOfTime(for: delay, after: error) { return refuse(because: lack) }
+        if let reason = policy.reasonTooLate(for: delay, after: error) { return refuse(because: reason) }
         self.reason = reason
         return .retry(after: delay)
     }

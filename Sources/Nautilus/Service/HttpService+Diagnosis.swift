@@ -21,7 +21,7 @@ extension HttpService {
         }
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
-        if let obstacle = descriptions.obstacleToAuthorization { findings.append(.authorizationBehind(obstacle)) }
+        if let earlier = descriptions.beforeAuthorization { findings.append(.authorizationBehind(earlier)) }
         findings += header.fields.map(\.name).filter(\.isOfUser).map { .credentialInHeader($0) }
         if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
             findings.append(.plainHttp(origin))
@@ -114,15 +114,15 @@ extension Collection where Element == RetryDescription {
         }
     }
 
-    /// The first obstacle among the retriers asked before the one that authorizes; nil for none.
-    fileprivate var obstacleToAuthorization: PolicyFinding.Obstacle? {
+    /// The first of the retriers asked before the one that authorizes that must not be; nil for none.
+    fileprivate var beforeAuthorization: PolicyFinding.EarlierRetrier? {
         guard contains(where: \.authorizes) else { return nil }
-        return prefix(while: { !$0.authorizes }).lazy.compactMap(\.obstacle).first
+        return prefix(while: { !$0.authorizes }).lazy.compactMap(\.mustFollowAuthorization).first
     }
 }
 
 extension RetryDescription {
-    fileprivate var obstacle: PolicyFinding.Obstacle? {
+    fileprivate var mustFollowAuthorization: PolicyFinding.EarlierRetrier? {
         if gate != nil { return .gate }
         return retriesUnauthorized && maxAttempts > 1 ? .retriesUnauthorized : nil
     }

@@ -44,7 +44,7 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - because: Why; see ``InterceptorPlace``.
     case interceptorOrder(outer: String, inner: String, because: String)
     /// A retrier that authorizes comes after one that it has to come before.
-    case authorizationBehind(Obstacle)
+    case authorizationBehind(EarlierRetrier)
     /// A field of the service's `header` carries a credential. The finding has its name, never its value.
     case credentialInHeader(HttpHeader.Name)
     /// A component of the route, counted from 0, contains `/` or `?`, which are taken as data and percent-encoded.
@@ -56,7 +56,7 @@ public enum PolicyFinding: Hashable, Sendable {
     case selectionHidden(by: String)
 
     /// The rule of a retrier that must not be asked before the one that authorizes.
-    public enum Obstacle: Hashable, Sendable {
+    public enum EarlierRetrier: Hashable, Sendable {
         /// The retrier has a gate. Retriers prepare attempts in the opposite order, so an attempt would get its
         /// credential first and then wait at the gate: it may go out with a credential that has been replaced
         /// meanwhile.

@@ -198,7 +198,7 @@ extension CallTrace {
         /// - Parameter winner: The send whose answer the attempt took; nil when both failed.
         case sent(after: Duration, winner: Sending?)
         /// The attempt was slow enough for a second send, but none was made.
-        case notSent(HedgeObstacle)
+        case notSent(NotHedgedReason)
     }
 
     /// One of the two sends of a hedged attempt.
@@ -211,7 +211,7 @@ extension CallTrace {
 }
 
 /// Why a slow attempt was not sent a second time.
-public enum HedgeObstacle: Sendable, Hashable {
+public enum NotHedgedReason: Sendable, Hashable {
     /// The request does not allow it.
     case notAllowed
     /// Sent twice, the request might act twice: its method is not idempotent, and it has no `Idempotency-Key`.
@@ -243,13 +243,13 @@ extension CallTrace.Hedge: CustomStringConvertible {
         case .sent(let delay, .first): "hedged after \(delay.brief): the first answer came from the first send"
         case .sent(let delay, .second): "hedged after \(delay.brief): the first answer came from the second send"
         case .sent(let delay, nil): "hedged after \(delay.brief): neither send was answered well"
-        case .notSent(let obstacle): "not hedged: \(obstacle)"
+        case .notSent(let reason): "not hedged: \(reason)"
         }
     }
 }
 
-extension HedgeObstacle: CustomStringConvertible {
-    /// The obstacle, with its figures.
+extension NotHedgedReason: CustomStringConvertible {
+    /// The reason, with its figures.
     public var description: String {
         switch self {
         case .notAllowed: "the request does not allow it"

@@ -92,7 +92,7 @@ extension TokenEndpoint {
             // Asking for another token by client credentials spends nothing.
             spendsCredential: renewal == .refreshToken,
             classify: { error in (error as? OAuthError).map { RenewalFailure(of: $0) } ?? RenewalFailure(error) },
-            lack: { failure -> (any Error)? in failure.lack.map { OAuthError($0) } },
+            insufficiency: { failure -> (any Error)? in failure.insufficiency.map { OAuthError($0) } },
             revoke: revocation,
             sharesGrant: { $0.refreshToken != nil && $0.refreshToken == $1.refreshToken },
             renew: { try await renewed($0, by: renewal) }
@@ -140,7 +140,7 @@ extension HttpResponse<Data> {
 extension HttpError {
     /// The right that the credential lacks, by the service's own origin: a scope (RFC 6750 §3.1), or an authentication
     /// of the user (RFC 9470 §3); nil when the failure is a different one.
-    var lack: OAuthError.Kind? {
+    var insufficiency: OAuthError.Kind? {
         guard let request = exchange?.request ?? request, request.isToServiceOrigin else { return nil }
         guard let response, [401, 403].contains(response.status) else { return nil }
         if response.isFromElsewhere(than: request.origin) { return nil }

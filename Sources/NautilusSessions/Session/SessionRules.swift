@@ -17,7 +17,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     let renew: @Sendable (Credential) async throws -> Credential
     let spendsCredential: Bool
     let classify: @Sendable (any Error) -> RenewalFailure
-    let lack: @Sendable (HttpError) -> (any Error)?
+    let insufficiency: @Sendable (HttpError) -> (any Error)?
     let revoke: (@Sendable (Credential) async throws -> Void)?
     let sharesGrant: @Sendable (Credential, Credential) -> Bool
 
@@ -37,8 +37,8 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     key.
     ///   - classify: Reads from the failure of a renewal what became of the credential that was sent. Default:
     ///     ``RenewalFailure/init(_:)``.
-    ///   - lack: Reads from a call's failure what its credential lacks although it is valid, such as a scope; the
-    ///     returned error becomes the underlying error of the call's, which is of kind `authorization`. Nil for a
+    ///   - insufficiency: Reads from a call's failure what its credential lacks although it is valid, such as a scope;
+    ///     the returned error becomes the underlying error of the call's, which is of kind `authorization`. Nil for a
     ///     failure that is about something else. Default: always nil. Only asked of failures that no renewal can mend.
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
     ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not
@@ -59,7 +59,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
         spendsCredential: Bool = true,
         classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
-        lack: @escaping @Sendable (_ failure: HttpError) -> (any Error)? = { _ in nil },
+        insufficiency: @escaping @Sendable (_ failure: HttpError) -> (any Error)? = { _ in nil },
         revoke: (@Sendable (_ credential: Credential) async throws -> Void)? = nil,
         sharesGrant: @escaping @Sendable (_ first: Credential, _ second: Credential) -> Bool = { _, _ in false },
         renew: @escaping @Sendable (_ credential: Credential) async throws -> Credential
@@ -68,7 +68,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
         self.lifetime = lifetime
         self.spendsCredential = spendsCredential
         self.classify = classify
-        self.lack = lack
+        self.insufficiency = insufficiency
         self.revoke = revoke
         self.sharesGrant = sharesGrant
         self.renew = renew

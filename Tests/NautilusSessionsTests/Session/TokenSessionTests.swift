@@ -255,12 +255,12 @@ struct TokenSessionTests {
     }
 
     @Test("what a credential lacks is told as the session's rules say, and nothing is renewed")
-    func lack() async throws {
+    func insufficiency() async throws {
         struct NeedsAdministrator: Error {}
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
                 stamp: { token, request in request.header["X-Api-Token"] = token.value },
-                lack: { $0.status == 403 ? NeedsAdministrator() : nil },
+                insufficiency: { $0.status == 403 ? NeedsAdministrator() : nil },
                 renew: { $0 }
             )
             let session = try await world.signedIn("anna", rules)

@@ -19,13 +19,13 @@ struct HedgeRulesTests {
             (.post, .notIdempotent), (Ping(method: .patch), .notIdempotent),
             (Ping(allowsHedging: false), .notAllowed),
             (Ping(method: .put, body: .stream { AsyncThrowingStream { $0.finish() } }), .streamedBody),
-        ] as [(Ping, HedgeObstacle?)]
+        ] as [(Ping, NotHedgedReason?)]
     )
-    func requests(request: Ping, obstacle: HedgeObstacle?) async throws {
+    func requests(request: Ping, reason: NotHedgedReason?) async throws {
         let call = try await hedged(request, .ok("first", after: 150), .ok("second", after: 10))
-        #expect(call.outcome.response?.body == (obstacle == nil ? "second" : "first"))
-        #expect(call.sends.count == (obstacle == nil ? 2 : 1))
-        #expect(call.hedge == obstacle.map { .notSent($0) } ?? .sent(after: Self.delay, winner: .second))
+        #expect(call.outcome.response?.body == (reason == nil ? "second" : "first"))
+        #expect(call.sends.count == (reason == nil ? 2 : 1))
+        #expect(call.hedge == reason.map { .notSent($0) } ?? .sent(after: Self.delay, winner: .second))
     }
 
     @Test("of a request that would not have been hedged, and was quick, there is nothing to tell")
@@ -127,11 +127,11 @@ struct HedgeRulesTests {
         let call = try await hedged(request, .hang, .hang, latencies: latencies)
         #expect(call.sends.count == (isSent ? 2 : 1))
         if !isSent {
-            let obstacle = HedgeObstacle.cannotFinish(
+            let reason = NotHedgedReason.cannotFinish(
                 remaining: .nanoseconds(49_999_999),
                 usual: .milliseconds(50)
             )
-            #expect(call.hedge == .notSent(obstacle))
+            #expect(call.hedge == .notSent(reason))
         }
     }
 

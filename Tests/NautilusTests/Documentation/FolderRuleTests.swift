@@ -23,6 +23,22 @@ extension Documentation {
             #expect(Set(Self.paths(of: product).map(Self.folder(of:))) == Set(arrows.keys))
         }
 
+        @Test("what users see is on top of a folder, its machinery in Internal below")
+        func machinery() throws {
+            let isPublic = try Regex(#"(?m)^ *(@[\w(]+\)? )*public "#)
+            // The stages of a call are what a reader looks up in its folder.
+            let paths = Repository.files(in: "Sources", withExtension: "swift").filter {
+                !$0.contains(".docc/") && !$0.contains("/Call/Call")
+            }
+            let folders = Dictionary(grouping: paths) { $0.split(separator: "/").dropLast().joined(separator: "/") }
+            for (folder, paths) in folders {
+                let (top, below) = try paths.reduce(into: ([String](), [String]())) { found, path in
+                    if try Repository.text(of: path).contains(isPublic) { found.0.append(path) } else { found.1.append(path) }
+                }
+                if folder.contains("/Internal") { #expect(top == []) } else if !top.isEmpty { #expect(below == []) }
+            }
+        }
+
         @Test("an arrow that no source needs, and a circle, are found")
         func table() {
             let rule = FolderRule(

@@ -1,1 +1,0 @@
-../CurlTransportTests/OpenDescriptors.swift
