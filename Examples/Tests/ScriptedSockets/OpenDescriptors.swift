@@ -21,13 +21,15 @@
 
         /// The descriptors of the process's connections to a port on 127.0.0.1.
         package static func connected(to port: UInt16) throws -> [Int32] {
-            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter { socket in
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter {
+                socket in
                 var address = sockaddr_in()
                 var length = socklen_t(MemoryLayout<sockaddr_in>.size)
                 let isKnown = withUnsafeMutablePointer(to: &address) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &length) == 0 }
                 }
-                return isKnown && address.sin_family == sa_family_t(AF_INET) && UInt16(bigEndian: address.sin_port) == port
+                return isKnown && address.sin_family == sa_family_t(AF_INET)
+                    && UInt16(bigEndian: address.sin_port) == port
             }
         }
 

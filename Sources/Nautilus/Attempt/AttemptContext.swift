@@ -50,6 +50,8 @@ public struct AttemptContext: Sendable {
         let facts: CallFacts
         /// The sequence of calls that the attempt is part of; nil in a context that a test has made.
         let sequence: CallSequence?
+        /// Whether the call's retrier has left the previous attempt without a credential.
+        let wasUnstamped: Bool
         /// The service's coders; nil for the standard ones.
         let coders: JsonCoders.Carried?
     }
@@ -101,6 +103,7 @@ public struct AttemptContext: Sendable {
         call: CallIdentity,
         facts: CallFacts,
         sequence: CallSequence? = nil,
+        wasUnstamped: Bool = false,
         coders: JsonCoders.Carried? = nil
     ) {
         fixed = Boxed(
@@ -114,6 +117,7 @@ public struct AttemptContext: Sendable {
                 call: call,
                 facts: facts,
                 sequence: sequence,
+                wasUnstamped: wasUnstamped,
                 coders: coders
             )
         )
@@ -223,20 +227,15 @@ extension AttemptContext {
     ///
     /// For an interceptor that keeps the answers to users apart from those to guests.
     public func willStamp(_ request: HttpRequest) -> Bool {
-        request.origin == serviceOrigin && !facts.isSignedOut && fixed.value.sequence?.hasSession ?? false
+        request.origin == serviceOrigin && !facts.isSignedOut && fixed.value.sequence?.hasLease ?? false
     }
-
-    /// The calls that the attempt's call continues, for a retrier that waits between two attempts: their session ends
-    /// its wait, by ``CallSequence/untilEndOfSession(_:)``, if the request goes to the service's origin. Nil in a
-    /// context that a test has made.
-    public var sequence: CallSequence? { fixed.value.sequence }
 
     /// Does a part of the attempt that waits, and cancels it as soon as the session in which the call began is over.
     /// For retriers and interceptors that wait for something other than a credential.
     ///
     /// - Parameters:
-    ///   - request: The request that waits. If it goes to an origin other than the service's, it carries no credential,
-    ///     and its wait does not end with the session.
+    ///   - request: The request that waits. If it goes to an origin other than the service's, or if the call's previous
+    ///     request carried no credential, its wait does not end with the session.
     ///   - work: The wait. If it still returns a value when it is cancelled, such as a place in a line, that value is
     ///     returned: the request is refused later, when it is stamped, and its place can be given back.
     /// - Returns: The value of `work`.
@@ -245,7 +244,9 @@ extension AttemptContext {
         of request: HttpRequest,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let sequence = fixed.value.sequence, willStamp(request) else { return try await work() }
+        guard let sequence = fixed.value.sequence, willStamp(request), !fixed.value.wasUnstamped else {
+            return try await work()
+        }
         return try await sequence.untilEndOfSession(keepingLate: work)
     }
 

@@ -35,6 +35,9 @@ public struct CallSequence: Sendable {
     /// A session of the first call, and how the sequence learns that it has ended.
     struct Owner<Session: Sendable>: Sendable {
         let session: Session
+        /// False for the time in which nobody is signed in: it does not end for calls without a credential, and no
+        /// other can begin in it.
+        let isOfUser: Bool
         /// Why the session is over; nil while it goes on.
         let end: @Sendable () -> (any Error)?
         /// Begins to check whether the session has been ended elsewhere.
@@ -43,7 +46,7 @@ public struct CallSequence: Sendable {
         let waitForEnd: @Sendable () async -> Void
 
         fileprivate var erased: Owner<any Sendable> {
-            Owner<any Sendable>(session: session, end: end, look: look, waitForEnd: waitForEnd)
+            Owner<any Sendable>(session: session, isOfUser: isOfUser, end: end, look: look, waitForEnd: waitForEnd)
         }
     }
 
@@ -152,12 +155,17 @@ public struct CallSequence: Sendable {
 
 extension CallSequence {
     /// Whether the calls belong to a user's session, which may end.
-    public var hasSession: Bool { state.withLock { !$0.owners.isEmpty } }
+    public var hasSession: Bool { state.withLock { $0.owners.contains(where: \.isOfUser) } }
+
+    /// Whether the first call's retrier has a credential for its requests, or may get one before they are sent.
+    var hasLease: Bool { state.withLock { !$0.owners.isEmpty } }
+
+    private var users: [Owner<any Sendable>] { state.withLock { $0.owners.filter(\.isOfUser) } }
 
     /// The failure of any continuation once one of the sessions in which the first call began is over; nil while they
     /// all go on, and when it began in none.
     public var endOfSession: HttpError? {
-        for owner in state.withLock({ $0.owners }) {
+        for owner in users {
             if let end = owner.end() { return HttpError(wrapping: end, stage: .prepare, delivery: .notSent) }
         }
         return nil
@@ -166,7 +174,7 @@ extension CallSequence {
     /// Begins to check whether one of the sessions has been ended elsewhere. To be called when messages are sent or
     /// received over an open connection; calls check by themselves.
     public func lookForChanges() {
-        for owner in state.withLock({ $0.owners }) { owner.look() }
+        for owner in users { owner.look() }
     }
 
     /// Sleeps, but no longer than until one of the sessions is over.
@@ -186,7 +194,7 @@ extension CallSequence {
     /// Returns when one of the sessions in which the first call began is over, or when the task is cancelled; at once
     /// when it began in none.
     public func waitForEndOfSession() async {
-        let owners = state.withLock { $0.owners }
+        let owners = users
         if owners.count == 1 { return await owners[0].waitForEnd() }
         await withTaskGroup(of: Void.self) { group in
             for owner in owners { group.addTask { await owner.waitForEnd() } }

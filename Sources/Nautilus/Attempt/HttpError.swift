@@ -62,6 +62,13 @@ public struct HttpError: Error, Sendable {
         get { fields.value.call }
         set { fields.value.call = newValue }
     }
+    /// The calls that the failed one continues, for a retrier that waits before it decides: their session ends its
+    /// wait, by ``CallSequence/untilEndOfSession(_:)``. Set while the retrier is asked; nil otherwise, and for a request
+    /// that goes out without the service's credential.
+    public var sequence: CallSequence? {
+        get { fields.value.sequence }
+        set { fields.value.sequence = newValue }
+    }
     /// Whether the error ends a stream's connection that had served: an event or a message was received over it, or it
     /// lasted for ten seconds. The only retry is then the stream's next connection, which costs no budget; a custom
     /// retrier that keeps a budget has to check this.
@@ -169,6 +176,7 @@ public struct HttpError: Error, Sendable {
         var exchange: CallTrace.Exchange?
         var sharedAnswer: SharedAnswer?
         var call: CallIdentity = CallIdentity.none
+        var sequence: CallSequence?
         var hadServed: Bool = false
         var underlying: (any Error)?
         var attempt: Int

@@ -13,7 +13,7 @@ extension RefreshCoordinator {
     /// A call that begins while nobody is signed in belongs to no user, and does not go out as the user who signs in
     /// later. A call that begins before anything has happened to the coordinator belongs to the session that the first
     /// ``adopt(_:since:)`` brings, since that session had been going on all along.
-    public var session: Session { Session(mark: guarded.withLock { $0.machine.mark }) }
+    public var session: Session { Session(mark: guarded.withLock { $0.machine.session }) }
 
     /// Why a session is over: ``RefreshError/superseded`` when a user has signed in or out, in whichever process, and
     /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it and nobody has signed in since. Nil

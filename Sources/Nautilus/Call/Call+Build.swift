@@ -24,6 +24,7 @@ extension Call {
                 call: book.identity,
                 facts: scope.facts,
                 sequence: sequence,
+                wasUnstamped: goesUnstamped,
                 coders: carriedCoders
             )
             return (built, context)
@@ -37,13 +38,9 @@ extension Call {
     /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved since.
     private func targetNow() throws -> CallTarget {
         let present = try CallTarget(of: request, for: service, before: target)
-        if let target {
-            try target.check(present)
-        } else {
-            // When the call began its URL was invalid, so nothing was known; now it is valid.
-            try sequence.begin(at: present.service)
-            target = present
-        }
+        // The retrier, and all else that has been asked for by now, may belong to another environment.
+        guard let target else { throw InvalidRequest.baseUrl(reason: "it was invalid when the call began") }
+        try target.check(present)
         return present
     }
 

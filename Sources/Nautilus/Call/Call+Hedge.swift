@@ -125,6 +125,7 @@ struct HedgedExchange: Sendable {
                     race.cancel(sending.other)
                     return Ending(outcome: outcome, hedge: .sent(after: start, winner: sending), permit: permit)
                 }
+                if sending == .second { race.secondHasLost() }
                 guard let other = failed else {
                     failed = (sending, outcome)
                     continue
@@ -162,11 +163,8 @@ struct HedgedExchange: Sendable {
             root: context.exchange,
             mayOutliveAttempt: true
         )
-        race.start(.second) {
-            let outcome = await follower.send(request, context.following(own), own, second)
-            leave()
-            return outcome
-        }
+        race.holdPlace(leave)
+        race.start(.second) { await follower.send(request, context.following(own), own, second) }
         return .success(permit)
     }
 

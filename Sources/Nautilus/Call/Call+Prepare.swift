@@ -38,11 +38,11 @@ extension Call {
             try await turn?.take()
             defer { turn?.give() }
             belongsToSession = true
-            let start = turn == nil ? .zero : book.stopwatch.elapsed
+            var start = turn == nil ? .zero : book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
-            if turn != nil, try await readmit(built, context, waitingSince: start) {
+            while turn != nil, try await readmit(built, context, waitingSince: start) {
                 // Meanwhile the credential may have been replaced, or its user may have signed out.
-                request = built
+                (request, start) = (built, book.stopwatch.elapsed)
                 try await retrier.prepare(&request, context: context)
             }
             belongsToSession = request.isStamped

@@ -7,7 +7,9 @@ extension Call {
         if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) { throw recorder.failed(error) }
         if Task.isCancelled { throw interrupted(error) }
 
-        let decision = await retrier.retry(request, failingWith: error)
+        var asked = error
+        if belongsToSession, sequence.hasSession { asked.sequence = sequence }
+        let decision = await retrier.retry(request, failingWith: asked)
         let (name, reason) = (retrier.name, retrier.reason)
         // The cancellation woke the retrier, so its decision means nothing.
         if Task.isCancelled { throw interrupted(error) }

@@ -21,8 +21,8 @@ final class Call<R: Request, S: HttpService> {
     let book: ExchangeBook
     /// The sequence of calls that the call belongs to.
     let sequence: CallSequence
-    /// The target; nil as long as it is invalid.
-    var target: CallTarget?
+    /// The target; nil if it was invalid when the call began.
+    let target: CallTarget?
     /// The interceptors and the transport of the attempt, from the same environment as its requests.
     var interceptors: [any HttpInterceptor] = []
     var transport: any HttpTransport

@@ -135,7 +135,9 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         }
         var retrier = retrier ?? Call.factory(for: request, of: service).create(for: request)
         if Task.isCancelled { throw cancelled(after: loss, age) }
-        let decision = await retrier.retry(request, failingWith: loss)
+        var asked = loss
+        if calls.hasSession { asked.sequence = calls }
+        let decision = await retrier.retry(request, failingWith: asked)
         let (name, reason) = (retrier.name, retrier.reason)
         // A retrier's decision on the end of a connection that has served must not count later.
         self.retrier = loss.hadServed ? nil : retrier
@@ -207,7 +209,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         error.call = loss.call
         if error.attempt == 0 { error.attempt = loss.attempt }
         if error.request == nil { error.request = loss.request }
-        error.trace = trace
+        (error.trace, error.sequence) = (trace, nil)
         error.markFinal()
         return error
     }

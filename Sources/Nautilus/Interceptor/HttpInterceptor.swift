@@ -80,7 +80,8 @@ public enum SecondSend: Sendable {
     /// The second send may be made.
     ///
     /// - Parameter atEnd: Gives back what the second send has taken: called once, when it has ended, or when it is not
-    ///   made after all. Default: nil, nothing was taken.
+    ///   made after all. If it has won, called when the first send has ended as well, which may be after the attempt.
+    ///   Default: nil, nothing was taken.
     case admitted(atEnd: (@Sendable () -> Void)? = nil)
     /// The second send is not made, since another request would be held back.
     case refused

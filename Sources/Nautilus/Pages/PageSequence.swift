@@ -64,6 +64,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
                 do throws(Failure) {
                     // A page must not be shown to the next user, whether it is here already or arrives now.
                     try checkSession()
+                    try checkCancellation()
                     page = try await self.page(at: target)
                     try checkSession()
                 } catch {
@@ -92,6 +93,14 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             if let end = calls.endOfSession { throw service.mapped(end) }
         }
 
+        /// Checks that the reader's task has not been cancelled.
+        ///
+        /// - Throws: The service's own error for the cancellation.
+        func checkCancellation() throws(Failure) {
+            guard Task.isCancelled else { return }
+            throw service.mapped(HttpError(wrapping: CancellationError(), stage: .send, delivery: .maybeExecuted))
+        }
+
         /// Ends the reading.
         mutating func end() {
             prefetch = nil
@@ -111,9 +120,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
             guard let prefetch else { return try await target.response(with: service, in: calls) }
             let page = try await prefetch.page()
             // A page that has come already does not notice that its reader was cancelled.
-            guard !Task.isCancelled else {
-                throw service.mapped(HttpError(wrapping: CancellationError(), stage: .send, delivery: .maybeExecuted))
-            }
+            try checkCancellation()
             return page
         }
     }
@@ -193,6 +200,7 @@ private struct PagedItems<R: PaginatedRequest, Failure: Error>: ItemReader {
             if !items.isEmpty {
                 do throws(Failure) {
                     try pages.checkSession()
+                    try pages.checkCancellation()
                 } catch {
                     items = []
                     pages.end()

@@ -148,10 +148,10 @@ public protocol UrlConvertible: Sendable {
 }
 
 /// A base URL to which nothing is sent, and the reason.
-struct RefusedBaseUrl: UrlConvertible {
+package struct RefusedBaseUrl: UrlConvertible {
     let reason: String
     // No URL, should it be read as one.
-    var urlString: String { " " }
+    package var urlString: String { " " }
 
     /// The base of a service whose properties were made for another environment.
     static let changedElsewhere = RefusedBaseUrl(

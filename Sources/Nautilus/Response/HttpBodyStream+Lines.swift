@@ -102,6 +102,7 @@ extension HttpBodyStream {
             guard chunks != nil else { return nil }
             do {
                 while true {
+                    try Task.checkCancellation()
                     if let line = try splitter.next() { return line }
                     guard let chunk = try await chunks?.next() else { break }
                     splitter.append(chunk)

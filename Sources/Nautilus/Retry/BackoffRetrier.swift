@@ -12,8 +12,6 @@ public struct BackoffRetrier: Retrier {
     private var lastDelay = Duration.zero
     private var offlineWait = OfflineWait()
     private var isPartOfRefresh = false
-    /// The calls whose session ends a wait for the network; nil for a request that goes out without it.
-    private var calls: CallSequence?
     /// Why the last decision was taken; nil before the first.
     public private(set) var reason: RetryReason?
 
@@ -34,7 +32,6 @@ public struct BackoffRetrier: Retrier {
     /// - Throws: `CancellationError`; the end of the session.
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
         isPartOfRefresh = context.isPartOfRefresh
-        calls = context.willStamp(httpRequest) ? context.sequence : nil
         if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
             try await context.untilEndOfSession(of: httpRequest) { try await gate.pass(to: origin) }
         }
@@ -135,7 +132,7 @@ public struct BackoffRetrier: Retrier {
     private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
         // A policy without retries should not make this kind of retry either.
         guard policy.maxAttempts > 1 else { return nil }
-        return await offlineWait.pass(policy.offline, after: error, of: calls, drawing: policy.random)
+        return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
     }
 
     /// Retries without counting an attempt or charging the budget, since the previous attempt found no network.

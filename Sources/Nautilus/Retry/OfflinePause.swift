@@ -90,17 +90,17 @@ struct OfflineWait: Sendable {
 
     /// Waits until the device is online, if it is offline.
     ///
-    /// - Parameter calls: The calls whose session ends the wait; nil for none.
     /// - Returns: Nil when there is nothing to wait for, or no time left to wait.
     mutating func pass(
         _ pause: OfflinePause,
         after error: HttpError,
-        of calls: CallSequence? = nil,
         drawing random: any RandomSource
     ) async -> Ending? {
         let left = pause.longest - spent
         guard left > .zero, pause.concerns(error) else { return nil }
         let stopwatch = Stopwatch(pause.clock)
+        // If the session has ended before, the last attempt was none of its own, and so the next one is not.
+        let calls = error.sequence.flatMap { $0.endOfSession == nil ? $0 : nil }
         try? await (calls ?? CallSequence()).untilEndOfSession(keepingLate: { await pause.wait(for: left) })
         if Task.isCancelled { return .cancelled }
         let waited = min(stopwatch.elapsed, left)

@@ -19,11 +19,10 @@ public struct ServiceConfiguration: Sendable {
 
     /// The replaced properties.
     ///
-    /// - Parameter place: Where the service was before they were set; nil if it follows no switch, or its URL is
-    ///   invalid.
-    fileprivate func overrides(at place: BaseUrl?) -> Overrides {
+    /// - Parameter environment: Where the values that were read come from; nil if the service follows no switch.
+    fileprivate func overrides(in environment: ServiceEnvironment?) -> Overrides {
         var own = own
-        if hasRead.withLock({ $0 }) { own.place = place }
+        if hasRead.withLock({ $0 }) { own.environment = environment }
         return own
     }
 
@@ -62,7 +61,7 @@ public struct ServiceConfiguration: Sendable {
     }
     /// When a slow request is sent a second time; nil for never.
     public var hedging: Hedging? {
-        get { own.hedging ?? base.hedging }
+        get { own.hedging ?? environment.hedging }
         set { own.hedging = .some(newValue) }
     }
     /// The hook that looks at calls as a whole.
@@ -72,7 +71,7 @@ public struct ServiceConfiguration: Sendable {
     }
     /// The observer of attempts and decisions.
     public var observer: any CallObserver {
-        get { own.observer ?? base.observer }
+        get { own.observer ?? environment.observer }
         set { own.observer = newValue }
     }
     /// The transport that moves bytes.
@@ -126,8 +125,9 @@ extension HttpService {
     /// A switch is changed by ``ServiceSwitch/with(_:)``, or where it makes each environment's service. Where its type
     /// is hidden, as in an ``AnyHttpService``, what `change` has read of the service belongs to the environment that
     /// was selected then, such as the interceptors to which it adds one: calls that begin in another one fail with
-    /// ``InvalidRequest/baseUrl(reason:)``, and nothing is sent. A service whose own properties follow a switch cannot
-    /// be told from one that moves: what is read of it goes along.
+    /// ``InvalidRequest/baseUrl(reason:)``, and nothing is sent. Environments of a ``ServiceSwitch`` are told apart
+    /// however much they have in common; those of another service that has a `selectedService`, by their base URLs. A
+    /// service whose own properties follow a switch cannot be told from one that moves: what is read of it goes along.
     ///
     /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
@@ -135,10 +135,12 @@ extension HttpService {
         _ change: (inout ServiceConfiguration) throws(Failure) -> Void
     ) throws(Failure) -> AnyHttpService<RequestError> {
         let erased = AnyHttpService(self)
-        var configuration = ServiceConfiguration(erased.forwarded)
-        let place = selectedService.flatMap { try? BaseUrlMemo.shared.base($0.apiUrl, isSecure: $0.usesSecureProtocol) }
+        // Chosen once: another environment may be selected while `change` reads.
+        let selected = erased.selectedService?.final
+        var configuration = ServiceConfiguration((selected ?? erased).forwarded)
         try change(&configuration)
-        return AnyHttpService(OverridingService(base: erased, own: configuration.overrides(at: place)))
+        let own = configuration.overrides(in: selected.map { ServiceEnvironment(of: $0) })
+        return AnyHttpService(OverridingService(base: erased, own: own))
     }
 }
 
@@ -187,7 +189,7 @@ public struct ChangedServiceSwitch<Environment: Hashable & Sendable, Service: Ht
         let environment = base.selected
         if let known = changed.withLock({ $0[environment] }) { return known }
         // Not under the lock, since this calls the user's own code.
-        let service = base.service(for: environment).with(change)
+        let service = base.entry(for: environment).erased.with(change)
         return changed.withLock { changed in
             let first = changed[environment] ?? service
             changed[environment] = first
@@ -210,8 +212,8 @@ extension ChangedServiceSwitch: Redacted {
 
 /// The replaced properties of a service; nil for each that is still the base's.
 private struct Overrides {
-    /// The only place where they apply, since they were made from values read there; nil for any.
-    var place: BaseUrl?
+    /// The only environment in which they apply, since they were made from values read there; nil for any.
+    var environment: ServiceEnvironment?
     var apiUrl: (any UrlConvertible)?
     var usesSecureProtocol: Bool?
     var header: HttpHeader = [:]
@@ -238,16 +240,12 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var forwarded: any HttpService { base.forwarded }
 
     var apiUrl: any UrlConvertible {
-        guard own.place != nil || own.apiUrl != nil else { return forwarded.apiUrl }
-        // Read once, since a service may move in between.
-        let url = forwarded.apiUrl
-        if type(of: url) == RefusedBaseUrl.self { return url }
-        if let place = own.place,
-            let present = try? BaseUrlMemo.shared.base(url, isSecure: forwarded.usesSecureProtocol),
-            !place.isSamePlace(as: present)
-        {
+        guard own.environment != nil || own.apiUrl != nil else { return forwarded.apiUrl }
+        if let environment = own.environment, environment != ServiceEnvironment(of: base.final) {
             return RefusedBaseUrl.changedElsewhere
         }
+        let url = forwarded.apiUrl
+        if type(of: url) == RefusedBaseUrl.self { return url }
         return own.apiUrl ?? url
     }
     var usesSecureProtocol: Bool { own.usesSecureProtocol ?? forwarded.usesSecureProtocol }

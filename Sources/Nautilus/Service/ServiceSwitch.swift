@@ -33,11 +33,17 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         var reported: Environment
         /// Whether selections are being reported; a selection made meanwhile is then reported as well.
         var isReporting = false
-        var services: [Environment: Service] = [:]
+        var services: [Environment: Entry] = [:]
 
         init(_ environment: Environment) {
             (selected, reported) = (environment, environment)
         }
+    }
+
+    /// An environment's service, also as calls keep to it.
+    struct Entry: Sendable {
+        let service: Service
+        let erased: AnyHttpService<Service.RequestError>
     }
 
     private let state: Locked<State>
@@ -82,16 +88,19 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
     /// The service of the environment that is selected.
     public var service: Service {
         noteReading()
-        return present
+        return present.service
     }
 
     /// The service of an environment, selected or not, for instance to sign out of it or to call two environments.
-    public func service(for environment: Environment) -> Service {
-        if let service = state.withLock({ $0.services[environment] }) { return service }
+    public func service(for environment: Environment) -> Service { entry(for: environment).service }
+
+    func entry(for environment: Environment) -> Entry {
+        if let entry = state.withLock({ $0.services[environment] }) { return entry }
         // Not under the lock: `make` is the user's own code, and may use this switch.
         let service = make(environment)
+        let entry = Entry(service: service, erased: AnyHttpService(SelectedService(base: AnyHttpService(service))))
         return state.withLock { state in
-            let first = state.services[environment] ?? service
+            let first = state.services[environment] ?? entry
             state.services[environment] = first
             return first
         }
@@ -133,7 +142,7 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         }
     }
 
-    private var present: Service { service(for: state.withLock { $0.selected }) }
+    private var present: Entry { entry(for: state.withLock { $0.selected }) }
 }
 
 extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValue == String {
@@ -159,12 +168,12 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
 /// As the service of the selected environment.
 extension ServiceSwitch {
     /// The selected environment's service, which calls that begin now stay with.
-    public var selectedService: AnyHttpService<Service.RequestError>? { AnyHttpService(present) }
+    public var selectedService: AnyHttpService<Service.RequestError>? { present.erased }
     /// The selected environment's service.
-    public var forwarded: any HttpService { present }
+    public var forwarded: any HttpService { present.service }
 
     /// The selected service's.
-    public func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
+    public func mapError(_ error: HttpError) -> Service.RequestError { present.service.mapError(error) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -186,7 +195,7 @@ extension ServiceSwitch {
 
 extension ServiceSwitch: Redacted {
     /// The present origin of the switch's calls, without path and query, which may hold a key.
-    public var description: String { "ServiceSwitch(\(AnyHttpService(present)))" }
+    public var description: String { "ServiceSwitch(\(present.erased))" }
 }
 
 /// The place where a ``ServiceSwitch`` keeps the name of the selected environment from one launch to the next.

@@ -49,7 +49,8 @@ public protocol CredentialStore: Sendable {
 
     /// Replaces the stored record, wholly or not at all, and returns once it would survive a power failure.
     ///
-    /// - Throws: ``CredentialStoreError``; the previous record is still there then.
+    /// - Throws: ``CredentialStoreError``; the previous record is still there then, except after
+    ///   ``CredentialStoreError/notDurable(place:)``.
     func save(_ stored: StoredCredential, for key: CredentialKey) async throws
 
     /// Ends a session for every process that shares the store, without the key's lock, which may be held for long.
@@ -173,6 +174,8 @@ public enum CredentialStoreError: Error, Hashable, Sendable {
     case notPrivate(place: String)
     /// There is no room left.
     case full(place: String)
+    /// The new record is stored, but a power failure may bring back the previous one. A ``Session`` saves it again.
+    case notDurable(place: String)
     /// The system does not permit reading or writing the place.
     case notPermitted(place: String)
     /// The system refused for another reason. `code` is its error number, or a status of Apple's keychain.
@@ -202,6 +205,8 @@ extension CredentialStoreError: PrintableError, LocalizedError {
             "The stored credential for \(issuer) is encrypted with another key; use that, or sign in again, which replaces it"
         case .notPrivate(let place):
             "Others may enter \(place), or it belongs to another user; give it to this user with mode 0700"
+        case .notDurable(let place):
+            "The credential is stored in \(place), but might not survive a power failure; it is saved once more"
         case .full(let place):
             "There is no room left to store \(place); make some"
         case .notPermitted(let place):

@@ -66,8 +66,8 @@ public final class FileStore: CredentialStore {
 
     /// Replaces what is stored, and returns once it would survive a power failure.
     ///
-    /// - Throws: ``CredentialStoreError``. The previous record is still there then, with one exception: if only the
-    ///   folder cannot be synchronised, the new record is there, and a power failure may bring back the old one.
+    /// - Throws: ``CredentialStoreError``. The previous record is still there then, except after
+    ///   ``CredentialStoreError/notDurable(place:)``: only the folder could not be synchronised.
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
         let (folder, file) = (folder, folder.file(of: key))
         try await records.run { () throws(CredentialStoreError) in
@@ -77,7 +77,11 @@ public final class FileStore: CredentialStore {
             // Fail now if the ended sessions cannot be read, since no record would be shown then.
             _ = try file.isEnded(stored.session)
             try file.replace(with: data, after: previous?.modified)
-            try folder.synchronize()
+            do throws(CredentialStoreError) {
+                try folder.synchronize()
+            } catch {
+                throw .notDurable(place: file.place)
+            }
         }
     }
 

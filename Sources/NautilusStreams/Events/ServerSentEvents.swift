@@ -100,6 +100,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         public mutating func next() async throws(Failure) -> ServerSentEvent? {
             do {
                 while !isOver {
+                    try Task.checkCancellation()
                     if let end = calls.endOfSession { throw end }
                     if var event = try parser.next() {
                         connections.value.received()

@@ -182,6 +182,11 @@ extension MessageStream {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
+                if var end = calls.endOfSession {
+                    // The sign-out has closed the socket under this message, of which a part may be on its way.
+                    end.delivery = .maybeExecuted
+                    throw end
+                }
                 // The reader finds out the reason by itself, since messages that came before the end are still to be
                 // read.
                 if !(error is WebSocketClosure) { link.lose(open, Self.loss(error)) }

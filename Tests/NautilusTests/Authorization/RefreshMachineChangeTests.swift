@@ -19,7 +19,8 @@ extension RefreshMachineTests {
                 "refreshed: signedIn 1 → idle e1", "signedIn: signedIn 1 → idle f1", "signedOut:  → signedOut",
             ],
             .expired: [
-                "refreshed: signedIn 2 → idle e2", "signedIn: signedIn 2 → idle f2", "signedOut:  → signedOut (expired)",
+                "refreshed: signedIn 2 → idle e2", "signedIn: signedIn 2 → idle f2",
+                "signedOut:  → signedOut (expired)",
             ],
             .idle: [
                 "refreshed: refreshed 2 → idle e2", "signedIn: signedIn 2 → idle f2",

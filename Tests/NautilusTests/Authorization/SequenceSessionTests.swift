@@ -137,6 +137,41 @@ struct SequenceSessionTests {
         }
     }
 
+    @Test("what began while nobody was signed in, and carries no credential, goes on when somebody signs in")
+    func foreignOrigin() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            world.coordinator.signOut()
+            let events = ScriptedReply.chunks(
+                header: [.contentType: "text/event-stream"],
+                [Data("data: 1\n\n".utf8), Data("data: 2\n\n".utf8)]
+            )
+            let script = ScriptedTransport(events, clock: simulation.clock)
+            var stream = Ping(url: "cdn.example.org").events(with: world.service(script)).makeAsyncIterator()
+            let first = try await stream.next()
+            world.coordinator.signIn(Token(number: 2))
+            let second = try await stream.next()
+            #expect([first?.data, second?.data] == ["1", "2"])
+            #expect(script.attempts.map { $0.header[.authorization] } == [nil])
+        }
+    }
+
+    @Test("what began while nobody was signed in gets no credential of the user who comes")
+    func nobody() async throws {
+        try await simulate { simulation in
+            let world = World(simulation)
+            world.coordinator.signOut()
+            let script = ScriptedTransport(Self.firstPage, clock: simulation.clock)
+            let service = world.service(script, hook: FirstPageHook())
+            var pages = CursorPages().pages(with: service).makeAsyncIterator()
+            _ = try await pages.next()
+            world.coordinator.signIn(Token(number: 2))
+            let isOver = await isSuperseded { try await pages.next() }
+            #expect(isOver)
+            #expect(script.count == 0)
+        }
+    }
+
     @Test("what a service began with no session, or with another one before it, does not go on as the user who comes")
     func laterSession() async throws {
         try await simulate { simulation in

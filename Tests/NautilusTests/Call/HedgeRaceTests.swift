@@ -39,6 +39,27 @@ struct HedgeRaceTests {
         #expect(ends == [.first: true, .second: true])
     }
 
+    @Test("a place in line is given back once no send needs it", arguments: [true, false])
+    func place(secondWins: Bool) async {
+        let (race, left) = (HedgeRace(), Locked(0))
+        let (endOfFirst, endFirst) = AsyncStream.makeStream(of: Never.self)
+        race.start(.first) {
+            for await _ in endOfFirst {}
+            return RedirectFollower.Outcome(ending: .failed(NotCancelled()), redirects: nil, exchange: nil)
+        }
+        race.holdPlace { left.withLock { $0 += 1 } }
+        race.start(.second) {
+            RedirectFollower.Outcome(ending: .failed(NotCancelled()), redirects: nil, exchange: nil)
+        }
+        _ = await race.next()
+        if !secondWins { race.secondHasLost() }
+        // The first send still has the place of the attempt, if that goes on, and this one otherwise.
+        #expect(left.withLock { $0 } == (secondWins ? 0 : 1))
+        endFirst.finish()
+        _ = await race.next()
+        #expect(left.withLock { $0 } == 1)
+    }
+
     @Test("an answer that comes with the end of the delay is told first, and the delay after it")
     func answerFirst() async {
         let race = HedgeRace()

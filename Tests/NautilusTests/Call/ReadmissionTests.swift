@@ -78,12 +78,16 @@ struct ReadmissionTests {
         }
     }
 
-    @Test("is not looked at when it has not waited, nor a second time when it waits again")
+    @Test("is not looked at when it has not waited")
     func notAgain() async throws {
         #expect(try await run(waits: [.milliseconds(5)]).asked == [])
+    }
+
+    @Test("is looked at whenever it has waited again: those that wait for two renewals would leave all at once")
+    func twice() async throws {
         let run = try await run(waits: [.seconds(2), .seconds(2)])
-        #expect(run.asked == [.seconds(2)])
-        #expect(run.sent == ["2"])
+        #expect(run.asked == [.seconds(2), .seconds(5)])
+        #expect(run.sent == ["3"])
     }
 
     @Test("is not sent when that is refused")

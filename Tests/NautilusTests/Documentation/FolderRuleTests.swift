@@ -33,7 +33,11 @@ extension Documentation {
             let folders = Dictionary(grouping: paths) { $0.split(separator: "/").dropLast().joined(separator: "/") }
             for (folder, paths) in folders {
                 let (top, below) = try paths.reduce(into: ([String](), [String]())) { found, path in
-                    if try Repository.text(of: path).contains(isPublic) { found.0.append(path) } else { found.1.append(path) }
+                    if try Repository.text(of: path).contains(isPublic) {
+                        found.0.append(path)
+                    } else {
+                        found.1.append(path)
+                    }
                 }
                 if folder.contains("/Internal") { #expect(top == []) } else if !top.isEmpty { #expect(below == []) }
             }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusStreams
 
 @Suite("A switch that is changed by `with`")
 struct ChangedSwitchTests {
@@ -92,6 +93,55 @@ struct ChangedSwitchTests {
         #expect(
             sent == [["staging.test", "staging", "staging"], ["production.test", "production", "production"]]
         )
+    }
+
+    @Test("where its type is hidden, tells environments apart that share a URL")
+    func sameUrl() async throws {
+        let sites = ServiceSwitch(Site.staging) { [self] site in service(of: site).with { $0.apiUrl = "api.test" } }
+        let changed = AnyHttpService(sites).with { Self.change(&$0) }
+        let observed = AnyHttpService(sites).with { $0.observer = $0.observer }
+        sites.select(.production)
+        for service in [changed, changed.signedOut, observed] {
+            await #expect(throws: HttpError.self) { _ = try await AnyRequest(.get, ["things"]).schedule(with: service) }
+        }
+        #expect(transport.count == 0)
+        sites.select(.staging)
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        #expect(sent == [["api.test", "staging", "staging"]])
+    }
+
+    @Test("where its type is hidden, reads one environment, though another is selected meanwhile")
+    func selectedMeanwhile() async throws {
+        let sites = sites()
+        let changed = AnyHttpService(sites).with {
+            sites.select(.production)
+            Self.change(&$0)
+        }
+        await #expect(throws: HttpError.self) { _ = try await AnyRequest(.get, ["things"]).schedule(with: changed) }
+        sites.select(.staging)
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        #expect(sent == [["staging.test", "staging", "staging"]])
+    }
+
+    @Test("where its type is hidden, opens no web socket elsewhere")
+    func sockets() async throws {
+        let sockets = ScriptedWebSocketTransport(.hang)
+        let sites = ServiceSwitch(Site.staging) { [self] site in
+            service(of: site).with {
+                $0.apiUrl = "wss://\(site.rawValue).test"
+                $0.webSocketTransport = sockets
+            }
+        }
+        let changed = AnyHttpService(sites).with { Self.change(&$0) }
+        sites.select(.production)
+        let error = await #expect(throws: HttpError.self) { _ = try await Listen().schedule(with: changed) }
+        #expect(error?.description.contains("ServiceSwitch.with") == true)
+        #expect(sockets.requests.isEmpty)
+    }
+
+    private struct Listen: StreamRequest {
+        typealias Message = String
+        typealias Result = String
     }
 
     @Test("can be changed once more, and shows nothing of its URL")

@@ -44,7 +44,13 @@
             request.noteStamp()
             let sequence = CallSequence()
             sequence.making {
-                let owner = CallSequence.Owner(session: 1, end: { RefreshError.superseded }, look: {}, waitForEnd: {})
+                let owner = CallSequence.Owner(
+                    session: 1,
+                    isOfUser: true,
+                    end: { RefreshError.superseded },
+                    look: {},
+                    waitForEnd: {}
+                )
                 _ = CallSequence.nextPlace()?.session(orBeginning: owner)
             }
             let context = AttemptContext(

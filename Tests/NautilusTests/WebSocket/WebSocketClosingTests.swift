@@ -71,6 +71,29 @@ struct WebSocketClosingTests: WebSocketSuite {
         }
     }
 
+    @Test("a sign-out tells a sender that waits for room what has happened")
+    func waitingSender() async throws {
+        try await simulate { simulation in
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }
+            let sockets = ScriptedWebSocketTransport(
+                .accept { _ in try await simulation.clock.sleep(for: .seconds(3600)) }
+            )
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: AuthorizationRetrier.factory(coordinator),
+                clock: simulation.clock
+            ).with { $0.webSocketTransport = sockets }
+            let chat = try await Chat().schedule(with: service)
+            try await chat.send("a")
+            async let blocked = error { try await chat.send("b") }
+            try await simulation.clock.sleep(for: .seconds(1))
+            coordinator.signOut()
+            let end = await blocked
+            #expect(end?.isSuperseded == true)
+            #expect(end?.delivery == .maybeExecuted)
+        }
+    }
+
     @Test("one that is to be replaced is not, once the user has signed out")
     func sessionWhileLost() async throws {
         let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }

@@ -140,6 +140,13 @@ extension RefreshMachine {
         starts.count < limits.maxStarts ? .zero : starts[starts.count - limits.maxStarts] + limits.window
     }
 
+    /// The session of a call that begins now. Before anything has happened, somebody may be signed in elsewhere.
+    var session: SessionMark {
+        var session = mark
+        session.isOfNobody = state.session == nil && epoch > 0
+        return session
+    }
+
     /// Why a session is over; nil while it goes on.
     func end(of session: SessionMark) -> RefreshError? {
         guard session != mark else { return nil }

@@ -57,6 +57,18 @@ struct SessionMark: Hashable, Sendable {
     var number = 0
     /// Counts the sign-ins and sign-outs in this process.
     var changesHere = 0
+    /// Whether nobody is known to be signed in; not a part of the mark itself.
+    var isOfNobody = false
+
+    static func == (left: SessionMark, right: SessionMark) -> Bool {
+        (left.coordinator, left.number, left.changesHere) == (right.coordinator, right.number, right.changesHere)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(coordinator)
+        hasher.combine(number)
+        hasher.combine(changesHere)
+    }
 }
 
 /// One user's time between signing in and signing out.

@@ -15,6 +15,9 @@ final class HedgeRace: Sendable {
         var hasDelayPassed = false
         var reader: CheckedContinuation<Report, Never>?
         var tasks: [Sending: Task<Void, Never>] = [:]
+        var running: Set<Sending> = []
+        /// Gives back the place in line that was taken for the second send; nil when there is none.
+        var leave: (@Sendable () -> Void)?
         var isCancelled = false
 
         /// Takes the next report; the end of a send first, since after it there is nothing left to hedge.
@@ -33,8 +36,11 @@ final class HedgeRace: Sendable {
 
     /// Starts a send; it is cancelled at once if the race has been cancelled already.
     func start(_ sending: Sending, _ send: @escaping @Sendable () async -> RedirectFollower.Outcome) {
+        state.withLock { _ = $0.running.insert(sending) }
         let task = BackgroundTask.branch { [self] in
             let outcome = await send()
+            state.withLock { _ = $0.running.remove(sending) }
+            givePlaceBack { $0.running.isEmpty }
             report { $0.ended.append((sending, outcome)) }
         }
         let isCancelled = state.withLock { state in
@@ -42,6 +48,21 @@ final class HedgeRace: Sendable {
             return state.isCancelled
         }
         if isCancelled { task.cancel() }
+    }
+
+    /// Holds the second send's place in line. If that send wins, the place becomes the first one's, which may still be
+    /// on its way when the attempt, and with it the attempt's own place, has come to its end.
+    func holdPlace(_ leave: @escaping @Sendable () -> Void) {
+        state.withLock { $0.leave = leave }
+    }
+
+    /// Notes that the second send has ended without an answer to take; the first one has the attempt's own place.
+    func secondHasLost() {
+        givePlaceBack { _ in true }
+    }
+
+    private func givePlaceBack(if isFree: (State) -> Bool) {
+        state.withLock { isFree($0) ? $0.leave.take() : nil }?()
     }
 
     func delayPassed() {

@@ -83,7 +83,7 @@ struct TraceRecorder: Sendable {
             }
         }
         // The shared answer holds the payment for a retry that will not be made.
-        surfacing.sharedAnswer = nil
+        (surfacing.sharedAnswer, surfacing.sequence) = (nil, nil)
         surfacing.trace = finished()
         surfacing.markFinal()
         return surfacing

@@ -42,7 +42,9 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
         let decision = await lease.decide(after: failure)
         // A fresh credential of the same user has no more rights, so the app has to ask for them.
-        guard case .doNotRetry = decision, lease.grant(carriedBy: failure) != nil, let missing = rules.insufficiency(failure) else {
+        guard case .doNotRetry = decision, lease.grant(carriedBy: failure) != nil,
+            let missing = rules.insufficiency(failure)
+        else {
             return decision
         }
         return .fail(with: failure.asAuthorizationFailure(missing))

@@ -12,9 +12,12 @@ extension SharedCredential {
             let (epoch, known) = present()
             // Unsaved changes are newer than the store.
             guard known.unsaved == nil else {
-                if case .signIn(let record) = known.unsaved, let end = await end(ofUnsaved: record) {
-                    guard follow(end, from: known, since: epoch) else { continue }
-                    if end.isSignOut, record.renewals > 0 { revokeUnlessReplaced(record.credential) }
+                if case .signIn(let record) = known.unsaved {
+                    let session = record.session
+                    guard state.withLock({ $0.isOver(session) }) || store.isEndedPromptly(session) else {
+                        return lookInBackground { await $0.heedStanding(ofUnsaved: session) }
+                    }
+                    guard endUnsaved(record, known, since: epoch) else { continue }
                     return
                 }
                 await heedEndWhileUnsaved()
@@ -51,13 +54,26 @@ extension SharedCredential {
         }
     }
 
-    /// What another process has done to a sign-in whose save has not returned, or has failed after all; nil for
-    /// nothing.
-    private func end(ofUnsaved record: Record) async -> SharedStore<Credential>.Snapshot? {
-        if store.isEndedPromptly(record.session) { return SharedStore.Snapshot(version: .unseen) }
-        guard state.withLock({ $0.arrived == record.session }), let look = try? await look(endingOf: record.session)
-        else { return nil }
-        return look.stored?.session == record.session || look.isBehind ? nil : look
+    /// Ends a session whose sign-in is still being saved, since it was signed out elsewhere.
+    ///
+    /// - Returns: False when something has happened here meanwhile.
+    private func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
+        guard follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) else { return false }
+        if record.renewals > 0 { revokeUnlessReplaced(record.credential) }
+        return true
+    }
+
+    /// Finds out whether a sign-in is stored, and whether other processes have ended it, although its save has not
+    /// returned, or has failed.
+    private func heedStanding(ofUnsaved session: UUID) async {
+        if await store.isEnded(session) {
+            let (epoch, known) = present()
+            guard case .signIn(let record) = known.unsaved, record.session == session else { return }
+            _ = endUnsaved(record, known, since: epoch)
+        } else if let stored = try? await store.glance().stored, stored.session == session {
+            noteStored(session, renewals: stored.renewals, isDurable: false)
+            tryAgain()
+        }
     }
 
     /// Looks at the store. If the store is stale, such as a database with slow replicas or a file that was put back,
@@ -81,6 +97,12 @@ extension SharedCredential {
 
     /// Catches up in the background, at most once a second; called when something comes over an open connection.
     func lookForChanges() {
+        // A failure of the store is reported to the next call that asks for a credential.
+        lookInBackground { _ = try? await $0.catchUp() }
+    }
+
+    /// Looks in the background, at most once a second.
+    private func lookInBackground(_ look: @escaping @Sendable (SharedCredential) async -> Void) {
         let now = watch.elapsed
         let isDue = looking.withLock { looking in
             guard !looking.isUnderWay, looking.latest.map({ now - $0 >= .seconds(1) }) ?? true else { return false }
@@ -89,8 +111,7 @@ extension SharedCredential {
         }
         guard isDue else { return }
         BackgroundTask.start { [self] in
-            // A failure of the store is reported to the next call that asks for a credential.
-            _ = try? await catchUp()
+            await look(self)
             looking.withLock { $0.isUnderWay = false }
         }
     }

@@ -6,21 +6,22 @@ extension SharedCredential {
     ///
     /// - Throws: ``SessionError`` when that fails; it is then tried again in the background.
     func write() async throws(SessionError) {
-        guard state.withLock({ $0.unsaved != nil }) else { return }
+        guard state.withLock({ !$0.isSaved }) else { return }
         do throws(SessionError) {
             guard let lock = try await lockForWriting() else { return }
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
-            case nil: break
+            case nil: try await saveAgain(under: lock)
             case .renewal: try await saveRenewal(under: lock)
             case .signIn(let record): try await saveSignIn(record.session, under: lock)
             case .signOut(let target): try await remove(target, under: lock)
             case .expiry(let record): try await expire(record, under: lock)
             }
         } catch {
-            storeFailed(error)
+            // The caller has left, which says nothing about the store.
+            if error.kind != .cancelled { storeFailed(error) }
             // A sign-out has nothing left to do about a record that is left alone.
-            if state.withLock({ $0.unsaved != nil }) { tryAgain() }
+            if state.withLock({ !$0.isSaved }) { tryAgain() }
             throw error
         }
     }
@@ -38,7 +39,9 @@ extension SharedCredential {
 
     /// Saves a record with the lock held, and notes that the store has it.
     func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
-        let glance = try await store.save(record, under: lock) { [weak self] in self?.noteStored(record) }
+        let glance = try await store.save(record, under: lock) { [weak self] in
+            self?.noteStored(record.session, renewals: record.renewals)
+        }
         state.withLock { state in
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
             guard state.record?.session == record.session else { return }
@@ -55,16 +58,35 @@ extension SharedCredential {
         if glance != nil { storeWorked() }
     }
 
-    /// Notes that the store has a sign-in, even if nobody waits for that any more. What other processes do from here on
-    /// comes after it; saving it once more would overwrite theirs.
-    private func noteStored(_ record: Record) {
+    /// Notes that the store has a sign-in, however its save has ended. What other processes do from here on comes after
+    /// it; saving it once more would overwrite theirs.
+    ///
+    /// - Parameters:
+    ///   - renewals: How often the stored credential has been renewed.
+    ///   - isDurable: Whether the record would survive a power failure; if not, it is saved again. Default: true.
+    func noteStored(_ session: UUID, renewals: Int, isDurable: Bool = true) {
         state.withLock { state in
-            guard case .signIn(let unsaved) = state.unsaved, unsaved.session == record.session else { return }
+            guard case .signIn(let record) = state.unsaved, record.session == session else { return }
             (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
-            // A credential that was renewed meanwhile still has to be saved.
-            guard unsaved.credential == record.credential else { return }
-            (state.unsaved, state.overruled, state.version) = (nil, [], .unseen)
+            (state.overruled, state.version) = ([], .unseen)
+            if record.renewals > renewals {
+                // What was renewed meanwhile is still to be saved, and another process may have renewed as well.
+                (state.unsaved, state.hasLostLock) = (.renewal(record), true)
+            } else {
+                (state.unsaved, state.undurable) = (nil, isDurable ? nil : session)
+            }
         }
+    }
+
+    /// Saves once more, with the lock held, what is stored of a sign-in whose save has failed, unless something else
+    /// has taken its place.
+    private func saveAgain(under lock: any CredentialLock) async throws(SessionError) {
+        guard let session = state.withLock({ $0.undurable }) else { return }
+        if let stored = try await store.glance().stored, stored.session == session {
+            try await store.save(stored, under: lock)
+        }
+        state.withLock { if $0.undurable == session { $0.undurable = nil } }
+        storeWorked()
     }
 
     /// Saves a sign-in with the lock held, unless another process has signed in since; that sign-in is followed
@@ -74,10 +96,11 @@ extension SharedCredential {
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
-        // It was there, and somebody has signed out elsewhere since.
-        if case .nothing = found, state.withLock({ $0.arrived == session }) {
-            _ = follow(SharedStore.Snapshot(), from: known, since: epoch)
-            return
+        // Its save has failed, or was given up, and the record is there all the same.
+        if case .session(session, let glance?) = found {
+            noteStored(session, renewals: glance.stored?.renewals ?? 0, isDurable: false)
+            if case .renewal = state.withLock({ $0.unsaved }) { return try await saveRenewal(under: lock) }
+            return try await saveAgain(under: lock)
         }
         // One that the sign-in did not find when it looked was saved first.
         if case .session(let other, let glance) = found, other != session, !isOverruled(other) {
@@ -92,10 +115,9 @@ extension SharedCredential {
             // Some saves fail although the record is there. They are tried again, but not once it is gone: a user who
             // has signed out elsewhere must not come back.
             let glance = try? await store.glance()
-            var hasArrived = glance?.stored?.session == session
-            if !hasArrived { hasArrived = await store.isEnded(session) }
-            if hasArrived {
-                state.withLock { $0.arrived = session }
+            let hasArrived = error.isOfDurability ? true : await store.isEnded(session)
+            if hasArrived || glance?.stored?.session == session {
+                noteStored(session, renewals: glance?.stored?.renewals ?? record.renewals, isDurable: false)
             } else if isRemovedUnsaved(found, by: session, isKnown: glance != nil) {
                 // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing
                 // else, not even for the note of an end.
@@ -121,7 +143,7 @@ extension SharedCredential {
     private func findReplaced(by session: UUID) async throws(SessionError) -> Replaced {
         do throws(SessionError) {
             let glance = try await store.glance()
-            number(session, after: glance.stored)
+            if number(session, after: glance.stored) { revokeReplaced(glance.stored, by: session) }
             return glance.stored.map { .session($0.session, glance) } ?? .nothing
         } catch {
             if error.isLeftAlone { return .leftAlone }
@@ -164,12 +186,16 @@ extension SharedCredential {
 
     /// Gives the lock back, unless what it protects is still unsaved.
     func release(_ lock: any CredentialLock) {
-        let isKept = state.withLock { state in
+        if !keeps(lock) { store.unlock(lock) { [self] in keeps(lock) } }
+    }
+
+    /// Keeps the lock while a renewal is unsaved.
+    private func keeps(_ lock: any CredentialLock) -> Bool {
+        state.withLock { state in
             guard case .renewal = state.unsaved, lock.isHeld else { return false }
             state.keptLock = lock
             return true
         }
-        if !isKept { store.unlock(lock) }
     }
 
     /// The lock that is kept; nil when none is kept, it is in use, or it has been lost.
@@ -187,7 +213,7 @@ extension SharedCredential {
     /// The lock; nil when another task of this process has meanwhile written everything.
     private func lockForWriting() async throws(SessionError) -> (any CredentialLock)? {
         let locking = try await store.lock(orKept: takeKeptLock) { () throws(SessionError) -> Void? in
-            self.state.withLock { $0.unsaved == nil } ? () : nil
+            self.state.withLock { $0.isSaved } ? () : nil
         }
         guard case .locked(let lock) = locking else { return nil }
         return lock
@@ -208,11 +234,11 @@ extension SharedCredential {
                 await endForAll()
                 // Another task may meanwhile have removed the record along with the note of the end, which `endForAll`
                 // has just put back.
-                if state.withLock({ $0.unsaved == nil }) { removeRemains() }
+                if state.withLock({ $0.isSaved }) { removeRemains() }
                 _ = try? await write()
                 let isDone = state.withLock { state in
-                    if state.unsaved == nil { state.isTryingAgain = false }
-                    return state.unsaved == nil
+                    if state.isSaved { state.isTryingAgain = false }
+                    return state.isSaved
                 }
                 if isDone { return }
             }
@@ -222,6 +248,11 @@ extension SharedCredential {
 }
 
 extension SessionError {
+    /// Whether a save has failed only in making sure that the record, which is there, survives a power failure.
+    fileprivate var isOfDurability: Bool {
+        if case .store(.notDurable) = kind { true } else { false }
+    }
+
     /// Whether the record is damaged, so that nobody can read it.
     fileprivate var isDamage: Bool {
         if case .store(.damaged) = kind { true } else { false }

@@ -56,6 +56,7 @@ extension SharedCredential {
             }
             // After the sessions that are, or were, stored: sign-ins that no other process can know of do not count.
             state.begunHere = session
+            state.revokesReplaced = revokesReplaced ? session : nil
             let record = Record(
                 session: session,
                 number: state.lastNumber + 1,
@@ -134,18 +135,30 @@ extension SharedCredential {
 
     /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
     /// What is found there later has been stored since, unless this process has overruled it.
-    func number(_ session: UUID, after stored: StoredCredential?) {
+    ///
+    /// - Returns: Whether this process learns only now of the session that it replaces.
+    @discardableResult
+    func number(_ session: UUID, after stored: StoredCredential?) -> Bool {
         state.withLock { state in
             guard case .signIn(var record) = state.unsaved, record.session == session, stored?.session != session,
                 !state.isNumbered || stored.map({ state.overruled.contains($0.session) }) ?? false
-            else { return }
+            else { return false }
+            let isNews = stored.map { !state.isOver($0.session) } ?? false
             state.isNumbered = true
             if let stored { state.overruled.insert(stored.session) }
             state.noteEnd(of: stored?.session)
             state.lastNumber = max(state.lastNumber, stored?.number ?? 0)
             record.number = max(record.number, state.lastNumber + 1)
             (state.record, state.unsaved) = (record, .signIn(record))
+            return isNews
         }
+    }
+
+    /// Has the server forget the credential of a session that a sign-in has found only after its first look, if that
+    /// was asked for.
+    func revokeReplaced(_ stored: StoredCredential?, by session: UUID) {
+        guard state.withLock({ $0.revokesReplaced == session }) else { return }
+        if let credential = try? stored?.credential(as: Credential.self) { revokeInBackground(credential) }
     }
 
     /// A sign-out that counts here already, and that the other processes have yet to learn of.
@@ -263,8 +276,10 @@ extension SharedCredential {
         let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
         if case .signIn(let record) = unsaved {
             // The store may be read again before its lock can be had.
-            if store.showsLatest, let glance = try? await store.glance() {
+            if store.showsLatest, let glance = try? await store.glance(),
                 number(record.session, after: glance.stored)
+            {
+                revokeReplaced(glance.stored, by: record.session)
             }
             for session in state.withLock({ $0.overruled }) { _ = try? await store.end(session) }
         }

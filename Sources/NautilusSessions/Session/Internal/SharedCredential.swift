@@ -65,6 +65,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
                 if let record { (failure, lastSession) = (nil, record.session) }
                 guard let before = oldValue?.session, before != record?.session else { return }
                 ended.append(before)
+                undurable = nil
             }
         }
         /// The last session that this process went by, for a sign-out that comes after its end; nil when there was
@@ -101,8 +102,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The last session that could not be saved, and for which a record that cannot be read was removed; nil for
         /// none.
         var hasReplacedUnread: UUID?
-        /// The session of a sign-in whose save has failed although the record was there; nil for none.
-        var arrived: UUID?
+        /// The session of a sign-in that is stored, but whose save has failed, so that it might not survive a power
+        /// failure: it is saved once more. Nil for none.
+        var undurable: UUID?
+        /// The session of the last sign-in, if the server is to forget the credential of the session that it replaces.
+        var revokesReplaced: UUID?
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []
@@ -123,6 +127,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var isTryingAgain = false
         /// The removal of the remains of a sign-out that was killed; nil while none was begun.
         var removal: Task<Void, Never>?
+
+        /// Whether the store has everything, and will keep it.
+        var isSaved: Bool { unsaved == nil && undurable == nil }
 
         /// Gives a number to a sign-in or a sign-out that begins.
         mutating func begin() -> Int {
@@ -165,6 +172,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let state = Locked(State())
     /// The latest credential that was already expired when it came, here or in another process; nil when none was.
     let cameExpired = Locked<Credential?>(nil)
+    /// The looks in the background, at most one a second.
     let looking = Locked<(isUnderWay: Bool, latest: Duration?)>((false, nil))
     let watch: Stopwatch
     /// Held while the state and the coordinator change together.
@@ -298,7 +306,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     func storeWorked() {
         let isNews = state.withLock { state in
-            guard state.isFailing, state.unsaved == nil else { return false }
+            guard state.isFailing, state.isSaved else { return false }
             state.isFailing = false
             return true
         }

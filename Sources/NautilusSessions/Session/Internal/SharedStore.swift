@@ -51,6 +51,11 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         return try? await glance()
     }
 
+    /// Saves once more, with the lock held, what is stored already.
+    func save(_ stored: StoredCredential, under lock: any CredentialLock) async throws(SessionError) {
+        try await write(under: lock) { [store, key] in try await store.save(stored, for: key) }
+    }
+
     /// Saves, with the lock held, that the server has ended a session.
     func expire(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
         let expired = StoredCredential(
@@ -140,11 +145,13 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
 
     /// Gives a lock back, but only after the last write under it has ended: a write that was given up may still happen,
     /// and must not undo what the next holder of the lock saves.
-    func unlock(_ lock: any CredentialLock) {
+    ///
+    /// - Parameter isKept: Whether the lock is kept after all, asked once that write has ended. Default: false.
+    func unlock(_ lock: any CredentialLock, unless isKept: @escaping @Sendable () -> Bool = { false }) {
         guard let write = unfinished.withLock({ $0 }) else { return lock.unlock() }
         BackgroundTask.start {
             await write.value
-            lock.unlock()
+            if !isKept() { lock.unlock() }
         }
     }
 

@@ -15,7 +15,10 @@ struct WebSocketService: ForwardingService {
         self.handshake = WebSocketHandshake(transport: base.webSocketTransport)
     }
 
-    var apiUrl: any UrlConvertible { WebSocketBase(base: forwarded.apiUrl) }
+    var apiUrl: any UrlConvertible {
+        let url = forwarded.apiUrl
+        return type(of: url) == RefusedBaseUrl.self ? url : WebSocketBase(base: url)
+    }
     /// None, since two openings would be two connections.
     var hedging: Hedging? { nil }
     /// The base service's present transport, like its URL, since the service may have moved since.

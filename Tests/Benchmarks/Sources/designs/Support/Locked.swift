@@ -1,1 +1,1 @@
-../../../../../Sources/Nautilus/Support/Locked.swift
+../../../../../Sources/Nautilus/Support/Internal/Locked.swift

@@ -1,0 +1,202 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import NautilusSessions
+
+/// A save may fail, or be given up, and its record be there all the same: then the sign-in is every process's.
+@Suite("A sign-in that is stored although its save has failed")
+struct UnsavedElsewhereTests {
+    /// A store that is not asked at once, in which saves fail by themselves, or after the record is there, or hang.
+    private final class FailingStore: StoreInFront {
+        enum Fault { case full, notDurable, hang(Duration), slow(Duration) }
+
+        let base: MemoryStore
+        private let clock: ManualClock
+        private let state = Locked<(fault: Fault?, isUnreadable: Bool)>((nil, false))
+
+        init(_ world: TokenWorld) { (base, clock) = (world.store, world.clock) }
+
+        func fail(_ fault: Fault?) { state.withLock { $0.fault = fault } }
+        func read(fails: Bool) { state.withLock { $0.isUnreadable = fails } }
+
+        func pass(_ operation: StoreOperation) async throws {
+            let isOfRecord = [.load, .version, .delete].contains(operation)
+            if isOfRecord, state.withLock({ $0.isUnreadable }) {
+                throw CredentialStoreError.notPermitted(place: "record")
+            }
+        }
+
+        func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool {
+            try await pass(.load)
+            return await base.isEnded(session, for: key)
+        }
+
+        func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
+            switch state.withLock({ $0.fault }) {
+            case nil: base.save(stored, for: key)
+            case .full: throw CredentialStoreError.full(place: "disk")
+            case .notDurable:
+                base.save(stored, for: key)
+                throw CredentialStoreError.notDurable(place: "folder")
+            case .hang(let duration):
+                await sleep(duration)
+                base.save(stored, for: key)
+            case .slow(let duration):
+                base.save(stored, for: key)
+                await sleep(duration)
+            }
+        }
+
+        private func sleep(_ duration: Duration) async {
+            await BackgroundTask.start { [clock] in try? await clock.sleep(for: duration) }.value
+        }
+    }
+
+    @Test("does not come back after a sign-out elsewhere, though nothing could be read meanwhile")
+    func signedOut() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.fail(.notDurable)
+            store.read(fails: true)
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            try await world.process().signOut()
+            store.fail(nil)
+            try await world.sleep(.seconds(2))
+            store.read(fails: false)
+            try await world.sleep(.seconds(200))
+            #expect(await world.call(here).token == nil)
+            #expect(await world.call(world.process()).token == nil)
+        }
+    }
+
+    @Test("does not come back after a sign-out elsewhere, though its save was given up, and it was renewed meanwhile")
+    func givenUp() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.fail(.full)
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            store.fail(.hang(.seconds(40)))
+            #expect(await world.call(here).token == "anna-2")
+            store.fail(nil)
+            let there = world.process()
+            while try await !there.restore() { try await world.sleep(.milliseconds(50)) }
+            try await there.signOut()
+            try await world.sleep(.seconds(200))
+            #expect(await world.call(here).token == nil)
+            #expect(await world.call(world.process()).token == nil)
+        }
+    }
+
+    @Test("goes on with what another process has renewed, and nothing is renewed twice", arguments: [false, true])
+    func renewedElsewhere(failsOn: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.fail(.notDurable)
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            store.fail(failsOn ? .full : nil)
+            try await world.sleep(.seconds(3600))
+            let there = world.process()
+            #expect(await world.call(there).token == "anna-2")
+            #expect(await world.call(here).token == "anna-2")
+            store.fail(nil)
+            try await world.sleep(.seconds(3700))
+            #expect(await world.call(here).token == "anna-3")
+            #expect(await world.call(there).token == "anna-3")
+            #expect(world.server.renewals.count == 2)
+        }
+    }
+
+    @Test("is saved once more, since it might not survive a power failure")
+    func savedAgain() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.fail(.notDurable)
+            let error = await #expect(throws: SessionError.self) {
+                try await here.signIn(world.server.signIn("anna", at: world.date))
+            }
+            #expect(error?.kind == .store(.notDurable(place: "folder")))
+            let first = world.store.version(of: world.key)
+            store.fail(nil)
+            try await world.sleep(.seconds(100))
+            let second = world.store.version(of: world.key)
+            #expect(first != second)
+            try await world.sleep(.seconds(1000))
+            #expect(world.store.version(of: world.key) == second)
+            #expect(await world.call(here).token == "anna-1")
+        }
+    }
+
+    @Test("ends when it is signed out elsewhere before its save has returned", arguments: [false, true])
+    func slow(isOneProcess: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let memory = EndedSessions()
+            let here = world.process(store: store, remembering: memory)
+            store.fail(.slow(.seconds(9)))
+            let anna = world.server.signIn("anna", at: world.date)
+            let signIn = BackgroundTask.start { try? await here.signIn(anna) }
+            try await world.sleep(.seconds(1))
+            let there = world.process(remembering: isOneProcess ? memory : EndedSessions())
+            try await there.restore()
+            there.signOutNow()
+            try await world.sleep(.seconds(1))
+            // Other processes are asked in the background.
+            if !isOneProcess {
+                _ = await world.call(here)
+                try await world.sleep(.seconds(1))
+            }
+            #expect(await world.call(here).token == nil)
+            await signIn.value
+            #expect(await world.call(world.process()).token == nil)
+        }
+    }
+
+    @Test("revokes whom it replaces, though that was found out later")
+    func revokesLater() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("anna")
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.read(fails: true)
+            store.fail(.full)
+            let bert = world.server.signIn("bert", at: world.date)
+            try? await here.signIn(bert, revokingReplaced: true)
+            #expect(world.server.revoked == [])
+            store.read(fails: false)
+            store.fail(nil)
+            try await world.sleep(.seconds(200))
+            #expect(world.server.revoked == ["anna-1"])
+            #expect(await world.call(world.process()).token == "bert-1")
+        }
+    }
+
+    @Test("tells of no failing store when only its caller has left")
+    func cancelled() async throws {
+        try await TokenWorld.run { world in
+            let session = world.process()
+            let events = Locked<[String]>([])
+            let listening = BackgroundTask.start {
+                for await event in session.events { events.withLock { $0.append("\(event)") } }
+            }
+            let anna = world.server.signIn("anna", at: world.date)
+            let lock = try #require(world.store.lock(world.key))
+            let signIn = BackgroundTask.start { try? await session.signIn(anna) }
+            try await world.sleep(.seconds(1))
+            signIn.cancel()
+            await signIn.value
+            lock.unlock()
+            try await world.sleep(.seconds(100))
+            #expect(await world.call(world.process()).token == "anna-1")
+            listening.cancel()
+            #expect(!events.withLock { $0 }.contains { $0.contains("store") })
+        }
+    }
+}

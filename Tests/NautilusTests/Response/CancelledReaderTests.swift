@@ -1,0 +1,58 @@
+import Foundation
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import Nautilus
+@testable import NautilusStreams
+
+@Suite("A reader whose task is cancelled gets nothing more, though it is here already")
+struct CancelledReaderTests {
+    /// Reads, is cancelled at the third element, and says how many came and what was thrown.
+    private func read(
+        _ next: sending @escaping () async throws -> Any?
+    ) async -> (count: Int, isCancelled: Bool) {
+        let count = Counter()
+        let task = Task {
+            do {
+                while try await next() != nil {
+                    if count.increment() == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+                return false
+            } catch let error as HttpError {
+                return error.kind == .cancelled
+            } catch {
+                return error is CancellationError
+            }
+        }
+        let isCancelled = await task.value
+        return (count.value, isCancelled)
+    }
+
+    @Test("lines")
+    func lines() async {
+        var lines = HttpBodyStream(Data(String(repeating: "a\n", count: 1000).utf8)).lines().makeAsyncIterator()
+        #expect(await read { try await lines.next() } == (3, true))
+    }
+
+    @Test("events")
+    func events() async {
+        let events = Data(String(repeating: "data: 1\n\n", count: 1000).utf8)
+        let script = ScriptedTransport(.chunks(header: [.contentType: "text/event-stream"], [events]))
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: script)
+        var reader = Ping.get.events(with: service).makeAsyncIterator()
+        #expect(await read { try await reader.next() } == (3, true))
+    }
+
+    @Test("items of a page")
+    func items() async {
+        struct Numbers: PaginatedRequest, JsonRequest {
+            typealias Result = [Int]
+            func next(after page: HttpResponse<[Int]>) -> NextPage<Self>? { nil }
+        }
+        let script = ScriptedTransport(.reply(text: "[1, 2, 3, 4, 5]"))
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: script)
+        var reader = Numbers().items(with: service).makeAsyncIterator()
+        #expect(await read { try await reader.next() } == (3, true))
+    }
+}
