@@ -118,10 +118,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         private mutating func page(at target: PageTarget<R>) async throws(Failure) -> Element {
             defer { prefetch = nil }
             guard let prefetch else { return try await target.response(with: service, in: calls) }
-            let page = try await prefetch.page()
-            // A page that has come already does not notice that its reader was cancelled.
-            try checkCancellation()
-            return page
+            return try await prefetch.page()
         }
     }
 }

@@ -99,13 +99,12 @@ struct OfflineWait: Sendable {
         let left = pause.longest - spent
         guard left > .zero, pause.concerns(error) else { return nil }
         let stopwatch = Stopwatch(pause.clock)
-        // If the session has ended before, the last attempt was none of its own, and so the next one is not.
-        let calls = error.sequence.flatMap { $0.endOfSession == nil ? $0 : nil }
-        try? await (calls ?? CallSequence()).untilEndOfSession(keepingLate: { await pause.wait(for: left) })
+        let calls = error.sequence ?? CallSequence()
+        try? await calls.untilEndOfSession(keepingLate: { await pause.wait(for: left) })
         if Task.isCancelled { return .cancelled }
         let waited = min(stopwatch.elapsed, left)
         spent += waited
-        if calls?.endOfSession != nil { return .online(waited: waited, spread: .zero) }
+        if calls.endOfSession != nil { return .online(waited: waited, spread: .zero) }
         // A network that was back only briefly still counts: the next attempt finds out, and then waits longer.
         guard waited < left || pause.connectivity.isOnline else { return .stillOffline(waited: waited) }
         count += 1

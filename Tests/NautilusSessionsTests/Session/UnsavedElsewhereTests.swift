@@ -93,6 +93,27 @@ struct UnsavedElsewhereTests {
         }
     }
 
+    @Test("keeps what it was renewed to while its save was given up, and that is renewed no second time")
+    func renewedMeanwhile() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.fail(.full)
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            store.fail(.hang(.seconds(40)))
+            #expect(await world.call(here).token == "anna-2")
+            store.fail(nil)
+            let there = world.process()
+            while try await !there.restore() { try await world.sleep(.milliseconds(50)) }
+            #expect(await world.call(there).token == "anna-2")
+            try await world.sleep(.seconds(200))
+            #expect(await world.call(here).token == "anna-2")
+            #expect(await world.call(world.process()).token == "anna-2")
+            #expect(world.server.renewals == ["anna-1"])
+        }
+    }
+
     @Test("goes on with what another process has renewed, and nothing is renewed twice", arguments: [false, true])
     func renewedElsewhere(failsOn: Bool) async throws {
         try await TokenWorld.run { world in
