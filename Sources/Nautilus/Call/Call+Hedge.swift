@@ -163,8 +163,7 @@ struct HedgedExchange: Sendable {
             root: context.exchange,
             mayOutliveAttempt: true
         )
-        race.holdPlace(leave)
-        race.start(.second) { await follower.send(request, context.following(own), own, second) }
+        race.start(.second, leaving: leave) { await follower.send(request, context.following(own), own, second) }
         return .success(permit)
     }
 

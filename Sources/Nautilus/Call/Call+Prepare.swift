@@ -2,17 +2,25 @@ extension Call {
     /// The time above which a retrier must have waited, usually for a credential: 5 ms. Using a credential that is
     /// already there takes less; every refresh takes more.
     private static var longestStamping: Duration { .milliseconds(5) }
+    /// The time above which it has waited once more, and not just for a slow store: 100 ms.
+    private static var longestSecondStamping: Duration { .milliseconds(100) }
+    /// How often the interceptors look again. A retrier that takes its time whenever it is asked must not keep a request
+    /// from ever being sent.
+    private static var maxReadmissions: Int { 3 }
 
     /// Lets the interceptors look again at a request whose retrier has waited.
     ///
+    /// - Parameter round: How often they have looked again before.
     /// - Returns: Whether they have made it wait once more.
     private func readmit(
         _ built: HttpRequest,
         _ context: AttemptContext,
-        waitingSince start: Duration
+        waitingSince start: Duration,
+        _ round: Int
     ) async throws -> Bool {
         let prepared = book.stopwatch.elapsed
-        guard prepared - start > Self.longestStamping else { return false }
+        let longest = round == 0 ? Self.longestStamping : Self.longestSecondStamping
+        guard round < Self.maxReadmissions, prepared - start > longest else { return false }
         for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
         return book.stopwatch.elapsed - prepared > Self.longestStamping
     }
@@ -40,9 +48,10 @@ extension Call {
             belongsToSession = true
             var start = turn == nil ? .zero : book.stopwatch.elapsed
             try await retrier.prepare(&request, context: context)
-            while turn != nil, try await readmit(built, context, waitingSince: start) {
+            var round = 0
+            while turn != nil, try await readmit(built, context, waitingSince: start, round) {
                 // Meanwhile the credential may have been replaced, or its user may have signed out.
-                (request, start) = (built, book.stopwatch.elapsed)
+                (request, start, round) = (built, book.stopwatch.elapsed, round + 1)
                 try await retrier.prepare(&request, context: context)
             }
             belongsToSession = request.isStamped

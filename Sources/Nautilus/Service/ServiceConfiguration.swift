@@ -168,7 +168,7 @@ public struct ChangedServiceSwitch<Environment: Hashable & Sendable, Service: Ht
 
     private let base: ServiceSwitch<Environment, Service>
     private let change: @Sendable (inout ServiceConfiguration) -> Void
-    private let changed = Locked<[Environment: AnyHttpService<Service.RequestError>]>([:])
+    private let changed = Locked<[ServiceEnvironment: AnyHttpService<Service.RequestError>]>([:])
 
     fileprivate init(
         base: ServiceSwitch<Environment, Service>,
@@ -186,10 +186,12 @@ public struct ChangedServiceSwitch<Environment: Hashable & Sendable, Service: Ht
     }
 
     private var present: AnyHttpService<Service.RequestError> {
-        let environment = base.selected
+        // An environment may be a switch itself.
+        let selected = base.entry(for: base.selected).erased.final
+        let environment = ServiceEnvironment(of: selected)
         if let known = changed.withLock({ $0[environment] }) { return known }
         // Not under the lock, since this calls the user's own code.
-        let service = base.entry(for: environment).erased.with(change)
+        let service = selected.with(change)
         return changed.withLock { changed in
             let first = changed[environment] ?? service
             changed[environment] = first

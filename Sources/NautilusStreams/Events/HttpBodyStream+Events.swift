@@ -34,6 +34,7 @@ extension HttpBodyStream {
             public mutating func next() async throws -> ServerSentEvent? {
                 do {
                     while chunks != nil {
+                        try Task.checkCancellation()
                         if var event = try parser.next() {
                             event.coders = coders
                             return event

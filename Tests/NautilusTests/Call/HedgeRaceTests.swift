@@ -47,8 +47,7 @@ struct HedgeRaceTests {
             for await _ in endOfFirst {}
             return RedirectFollower.Outcome(ending: .failed(NotCancelled()), redirects: nil, exchange: nil)
         }
-        race.holdPlace { left.withLock { $0 += 1 } }
-        race.start(.second) {
+        race.start(.second, leaving: { left.withLock { $0 += 1 } }) {
             RedirectFollower.Outcome(ending: .failed(NotCancelled()), redirects: nil, exchange: nil)
         }
         _ = await race.next()

@@ -90,6 +90,16 @@ struct ReadmissionTests {
         #expect(run.sent == ["3"])
     }
 
+    @Test("is sent in the end, though its retrier takes its time whenever it is asked")
+    func slowRetrier() async throws {
+        let slow = try await run(waits: Array(repeating: .milliseconds(10), count: 100))
+        #expect(slow.asked == [.milliseconds(10)])
+        #expect(slow.sent == ["2"])
+        let slower = try await run(waits: Array(repeating: .seconds(2), count: 100))
+        #expect(slower.asked == [.seconds(2), .seconds(5), .seconds(8)])
+        #expect(slower.sent == ["4"])
+    }
+
     @Test("is not sent when that is refused")
     func refused() async throws {
         let run = try await run(waits: [.seconds(2)], refuses: true)

@@ -44,6 +44,13 @@ struct CancelledReaderTests {
         #expect(await read { try await reader.next() } == (3, true))
     }
 
+    @Test("events of a body")
+    func bodyEvents() async {
+        let body = HttpBodyStream(Data(String(repeating: "data: 1\n\n", count: 1000).utf8))
+        var events = body.events().makeAsyncIterator()
+        #expect(await read { try await events.next() } == (3, true))
+    }
+
     @Test("items of a page")
     func items() async {
         struct Numbers: PaginatedRequest, JsonRequest {

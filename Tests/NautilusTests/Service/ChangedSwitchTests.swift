@@ -123,6 +123,28 @@ struct ChangedSwitchTests {
         #expect(sent == [["staging.test", "staging", "staging"]])
     }
 
+    @Test("tells environments apart that are switches themselves, and share one", arguments: [true, false])
+    func nested(isHidden: Bool) async throws {
+        let inner = sites()
+        let outer = ServiceSwitch("anna") { user in inner.with { $0.header["X-User"] = user } }
+        let change: @Sendable (inout ServiceConfiguration) -> Void = {
+            Self.change(&$0)
+            $0.header["X-More"] = "1"
+        }
+        let changed = isHidden ? AnyHttpService(outer).with { change(&$0) } : AnyHttpService(outer.with(change))
+        for (user, site) in [("anna", Site.staging), ("bert", .staging), ("bert", .production), ("anna", .production)] {
+            outer.select(user)
+            inner.select(site)
+            _ = try? await AnyRequest(.get, ["things"]).schedule(with: changed)
+        }
+        let (staging, production) = (
+            ["staging.test", "staging", "staging"], ["production.test", "production", "production"]
+        )
+        #expect(sent == (isHidden ? [staging] : [staging, staging, production, production]))
+        let users = transport.attempts.map { $0.header["X-User"] }
+        #expect(users == (isHidden ? ["anna"] : ["anna", "bert", "bert", "anna"]))
+    }
+
     @Test("where its type is hidden, opens no web socket elsewhere")
     func sockets() async throws {
         let sockets = ScriptedWebSocketTransport(.hang)

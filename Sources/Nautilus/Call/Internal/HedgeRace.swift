@@ -35,8 +35,19 @@ final class HedgeRace: Sendable {
     private let state = Locked(State())
 
     /// Starts a send; it is cancelled at once if the race has been cancelled already.
-    func start(_ sending: Sending, _ send: @escaping @Sendable () async -> RedirectFollower.Outcome) {
-        state.withLock { _ = $0.running.insert(sending) }
+    ///
+    /// - Parameter leave: Gives back the second send's place in line. If that send wins, the place becomes the first
+    ///   one's, which may still be on its way when the attempt, and with it the attempt's own place, has come to its end.
+    ///   Default: nil, there is none.
+    func start(
+        _ sending: Sending,
+        leaving leave: (@Sendable () -> Void)? = nil,
+        _ send: @escaping @Sendable () async -> RedirectFollower.Outcome
+    ) {
+        state.withLock { state in
+            state.running.insert(sending)
+            if let leave { state.leave = leave }
+        }
         let task = BackgroundTask.branch { [self] in
             let outcome = await send()
             state.withLock { _ = $0.running.remove(sending) }
@@ -48,12 +59,6 @@ final class HedgeRace: Sendable {
             return state.isCancelled
         }
         if isCancelled { task.cancel() }
-    }
-
-    /// Holds the second send's place in line. If that send wins, the place becomes the first one's, which may still be
-    /// on its way when the attempt, and with it the attempt's own place, has come to its end.
-    func holdPlace(_ leave: @escaping @Sendable () -> Void) {
-        state.withLock { $0.leave = leave }
     }
 
     /// Notes that the second send has ended without an answer to take; the first one has the attempt's own place.
