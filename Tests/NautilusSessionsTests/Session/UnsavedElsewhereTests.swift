@@ -11,7 +11,7 @@ import Testing
 struct UnsavedElsewhereTests {
     /// A store that is not asked at once, in which saves fail by themselves, or after the record is there, or hang.
     private final class FailingStore: StoreInFront {
-        enum Fault { case full, notDurable, hang(Duration), slow(Duration) }
+        enum Fault { case full, notDurable, hang(Duration, isDurable: Bool), slow(Duration) }
 
         let base: MemoryStore
         private let clock: ManualClock
@@ -41,9 +41,10 @@ struct UnsavedElsewhereTests {
             case .notDurable:
                 base.save(stored, for: key)
                 throw CredentialStoreError.notDurable(place: "folder")
-            case .hang(let duration):
+            case .hang(let duration, let isDurable):
                 await sleep(duration)
                 base.save(stored, for: key)
+                if !isDurable { throw CredentialStoreError.notDurable(place: "folder") }
             case .slow(let duration):
                 base.save(stored, for: key)
                 await sleep(duration)
@@ -73,15 +74,19 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("does not come back after a sign-out elsewhere, though its save was given up, and it was renewed meanwhile")
-    func givenUp() async throws {
-        try await TokenWorld.run { world in
+    @Test(
+        "does not come back after a sign-out elsewhere, though its save was given up, and it was renewed meanwhile",
+        arguments: 0..<20 as Range<UInt64>,
+        [true, false]
+    )
+    func givenUp(seed: UInt64, isDurable: Bool) async throws {
+        try await TokenWorld.run(seed: seed) { world in
             let store = FailingStore(world)
             let here = world.process(store: store)
             store.fail(.full)
             try? await here.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(3600))
-            store.fail(.hang(.seconds(40)))
+            store.fail(.hang(.seconds(40), isDurable: isDurable))
             #expect(await world.call(here).token == "anna-2")
             store.fail(nil)
             let there = world.process()
@@ -93,15 +98,19 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("keeps what it was renewed to while its save was given up, and that is renewed no second time")
-    func renewedMeanwhile() async throws {
-        try await TokenWorld.run { world in
+    @Test(
+        "keeps what it was renewed to while its save was given up, and that is renewed no second time",
+        arguments: 0..<20 as Range<UInt64>,
+        [true, false]
+    )
+    func renewedMeanwhile(seed: UInt64, isDurable: Bool) async throws {
+        try await TokenWorld.run(seed: seed) { world in
             let store = FailingStore(world)
             let here = world.process(store: store)
             store.fail(.full)
             try? await here.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(3600))
-            store.fail(.hang(.seconds(40)))
+            store.fail(.hang(.seconds(40), isDurable: isDurable))
             #expect(await world.call(here).token == "anna-2")
             store.fail(nil)
             let there = world.process()
@@ -152,6 +161,53 @@ struct UnsavedElsewhereTests {
             try await world.sleep(.seconds(1000))
             #expect(world.store.version(of: world.key) == second)
             #expect(await world.call(here).token == "anna-1")
+        }
+    }
+
+    @Test("is renewed, and that is saved once more as well, before the store is said to work again")
+    func renewalSavedAgain() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            let recoveries = Locked<[Duration]>([])
+            let listening = BackgroundTask.start {
+                for await event in here.events {
+                    if case .storeRecovered = event { recoveries.withLock { $0.append(world.clock.now.offset) } }
+                }
+            }
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            store.fail(.notDurable)
+            #expect(await world.call(here).token == "anna-2")
+            let first = world.store.version(of: world.key)
+            #expect(await world.call(here).token == "anna-2")
+            #expect(recoveries.withLock { $0 } == [])
+            store.fail(nil)
+            try await world.sleep(.seconds(100))
+            #expect(world.store.version(of: world.key) != first)
+            #expect(recoveries.withLock { $0 }.count == 1)
+            listening.cancel()
+        }
+    }
+
+    @Test("does not end who signs in later elsewhere, once its process has seen whom it replaces")
+    func laterUser() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.read(fails: true)
+            store.fail(.full)
+            try? await here.signIn(world.server.signIn("anna", at: world.date), revokingReplaced: true)
+            store.read(fails: false)
+            #expect(await world.call(here).token == "anna-1")
+            try await world.sleep(.milliseconds(1))
+            let there = world.process()
+            try await there.signIn(world.server.signIn("bert", at: world.date))
+            store.fail(nil)
+            try await world.sleep(.seconds(200))
+            #expect(world.server.revoked == [])
+            #expect(await world.call(there).token == "bert-1")
+            #expect(await world.call(here).token == "bert-1")
         }
     }
 

@@ -15,7 +15,7 @@ extension SharedCredential {
                 if case .signIn(let record) = known.unsaved {
                     let session = record.session
                     guard state.withLock({ $0.isOver(session) }) || store.isEndedPromptly(session) else {
-                        return lookInBackground { await $0.heedStanding(ofUnsaved: session) }
+                        return lookInBackground(checking) { await $0.heedStanding(ofUnsaved: session) }
                     }
                     guard endUnsaved(record, known, since: epoch) else { continue }
                     return
@@ -70,7 +70,10 @@ extension SharedCredential {
             let (epoch, known) = present()
             guard case .signIn(let record) = known.unsaved, record.session == session else { return }
             _ = endUnsaved(record, known, since: epoch)
-        } else if let stored = try? await store.glance().stored, stored.session == session {
+        } else if let glance = try? await store.glance() {
+            // Who signs in from here on comes later.
+            if store.showsLatest, number(session, after: glance.stored) { revokeReplaced(glance.stored, by: session) }
+            guard let stored = glance.stored, stored.session == session else { return }
             noteStored(session, renewals: stored.renewals, isDurable: false)
             tryAgain()
         }
@@ -98,15 +101,18 @@ extension SharedCredential {
     /// Catches up in the background, at most once a second; called when something comes over an open connection.
     func lookForChanges() {
         // A failure of the store is reported to the next call that asks for a credential.
-        lookInBackground { _ = try? await $0.catchUp() }
+        lookInBackground(looking) { _ = try? await $0.catchUp() }
     }
 
     /// Looks in the background, at most once a second.
-    private func lookInBackground(_ look: @escaping @Sendable (SharedCredential) async -> Void) {
+    private func lookInBackground(
+        _ looking: Locked<BackgroundLooks>,
+        _ look: @escaping @Sendable (SharedCredential) async -> Void
+    ) {
         let now = watch.elapsed
         let isDue = looking.withLock { looking in
             guard !looking.isUnderWay, looking.latest.map({ now - $0 >= .seconds(1) }) ?? true else { return false }
-            looking = (true, now)
+            looking = BackgroundLooks(isUnderWay: true, latest: now)
             return true
         }
         guard isDue else { return }

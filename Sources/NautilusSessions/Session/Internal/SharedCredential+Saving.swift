@@ -6,7 +6,7 @@ extension SharedCredential {
     ///
     /// - Throws: ``SessionError`` when that fails; it is then tried again in the background.
     func write() async throws(SessionError) {
-        guard state.withLock({ !$0.isSaved }) else { return }
+        guard state.withLock({ !$0.isSaved }) else { return storeWorked() }
         do throws(SessionError) {
             guard let lock = try await lockForWriting() else { return }
             defer { release(lock) }
@@ -40,7 +40,7 @@ extension SharedCredential {
     /// Saves a record with the lock held, and notes that the store has it.
     func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try await store.save(record, under: lock) { [weak self] in
-            self?.noteStored(record.session, renewals: record.renewals)
+            self?.noteStored(record, isDurable: $0)
         }
         state.withLock { state in
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
@@ -50,6 +50,7 @@ extension SharedCredential {
             // If another process has ended the session meanwhile, the next call looks at the store again.
             (state.record, state.version, state.isKnown) = (record, version, isStored)
             state.lastNumber = max(state.lastNumber, record.number)
+            state.undurable = nil
             switch state.unsaved {
             case .signIn, .renewal: (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
             case .signOut, .expiry, nil: break
@@ -63,8 +64,8 @@ extension SharedCredential {
     ///
     /// - Parameters:
     ///   - renewals: How often the stored credential has been renewed.
-    ///   - isDurable: Whether the record would survive a power failure; if not, it is saved again. Default: true.
-    func noteStored(_ session: UUID, renewals: Int, isDurable: Bool = true) {
+    ///   - isDurable: Whether the record would survive a power failure; if not, it is saved again.
+    func noteStored(_ session: UUID, renewals: Int, isDurable: Bool) {
         state.withLock { state in
             guard case .signIn(let record) = state.unsaved, record.session == session else { return }
             (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
@@ -78,12 +79,22 @@ extension SharedCredential {
         }
     }
 
+    private func noteStored(_ record: Record, isDurable: Bool) {
+        noteStored(record.session, renewals: record.renewals, isDurable: isDurable)
+        // A renewal whose save is still waited for is noted by who waits.
+        state.withLock { if !isDurable, $0.record?.session == record.session { $0.undurable = record.session } }
+    }
+
     /// Saves once more, with the lock held, what is stored of a sign-in whose save has failed, unless something else
     /// has taken its place.
     private func saveAgain(under lock: any CredentialLock) async throws(SessionError) {
         guard let session = state.withLock({ $0.undurable }) else { return }
-        if let stored = try await store.glance().stored, stored.session == session {
-            try await store.save(stored, under: lock)
+        do throws(SessionError) {
+            if let stored = try await store.glance().stored, stored.session == session {
+                try await store.save(stored, under: lock)
+            }
+        } catch {
+            guard case .store(.sealedOtherwise(_, let other?)) = error.kind, other != session else { throw error }
         }
         state.withLock { if $0.undurable == session { $0.undurable = nil } }
         storeWorked()
@@ -115,7 +126,7 @@ extension SharedCredential {
             // Some saves fail although the record is there. They are tried again, but not once it is gone: a user who
             // has signed out elsewhere must not come back.
             let glance = try? await store.glance()
-            let hasArrived = error.isOfDurability ? true : await store.isEnded(session)
+            let hasArrived = error.kind.isOfDurability ? true : await store.isEnded(session)
             if hasArrived || glance?.stored?.session == session {
                 noteStored(session, renewals: glance?.stored?.renewals ?? record.renewals, isDurable: false)
             } else if isRemovedUnsaved(found, by: session, isKnown: glance != nil) {
@@ -170,10 +181,17 @@ extension SharedCredential {
     }
 
     /// Keeps in memory a record that could not be saved; it overrules the store until it is saved.
-    func keep(_ record: Record) {
+    ///
+    /// - Parameter isStored: Whether it is stored all the same, and just has to be saved once more. Default: false.
+    func keep(_ record: Record, isStored: Bool = false) {
         state.withLock { state in
             guard state.record?.session == record.session else { return }
             state.record = record
+            guard !isStored else {
+                (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
+                (state.undurable, state.version, state.isKnown) = (record.session, .unseen, true)
+                return
+            }
             switch state.unsaved {
             // A sign-in stays a sign-in, since the store still has the session before.
             case .signIn: state.unsaved = .signIn(record)
@@ -240,19 +258,28 @@ extension SharedCredential {
                     if state.isSaved { state.isTryingAgain = false }
                     return state.isSaved
                 }
-                if isDone { return }
+                if isDone { return storeWorked() }
             }
             state.withLock { $0.isTryingAgain = false }
         }
     }
 }
 
-extension SessionError {
+extension CredentialStoreError {
     /// Whether a save has failed only in making sure that the record, which is there, survives a power failure.
-    fileprivate var isOfDurability: Bool {
-        if case .store(.notDurable) = kind { true } else { false }
+    var isOfDurability: Bool {
+        if case .notDurable = self { true } else { false }
     }
+}
 
+extension SessionError.Kind {
+    /// Whether a save has failed only in making sure that the record, which is there, survives a power failure.
+    var isOfDurability: Bool {
+        if case .store(let error) = self { error.isOfDurability } else { false }
+    }
+}
+
+extension SessionError {
     /// Whether the record is damaged, so that nobody can read it.
     fileprivate var isDamage: Bool {
         if case .store(.damaged) = kind { true } else { false }

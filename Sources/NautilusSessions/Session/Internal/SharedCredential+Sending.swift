@@ -81,6 +81,7 @@ extension SharedCredential {
         } catch {
             guard error.kind != .lockLost else { throw error }
             storeFailed(error)
+            if error.kind.isOfDurability { tryAgain() }
         }
     }
 
@@ -99,7 +100,7 @@ extension SharedCredential {
             state.withLock { $0.hasLostLock = true }
             _ = try? await write()
         } catch {
-            keep(record)
+            keep(record, isStored: error.kind.isOfDurability)
             storeFailed(error)
             tryAgain()
         }

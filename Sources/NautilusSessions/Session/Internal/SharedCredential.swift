@@ -165,6 +165,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         }
     }
 
+    /// Looks in the background, of which there is at most one a second.
+    struct BackgroundLooks {
+        var isUnderWay = false
+        var latest: Duration?
+    }
+
     let store: SharedStore<Credential>
     let rules: SessionRules<Credential>
     /// The longest that a refresh runs before it is cancelled, whatever it has sent by then.
@@ -172,8 +178,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let state = Locked(State())
     /// The latest credential that was already expired when it came, here or in another process; nil when none was.
     let cameExpired = Locked<Credential?>(nil)
-    /// The looks in the background, at most one a second.
-    let looking = Locked<(isUnderWay: Bool, latest: Duration?)>((false, nil))
+    let looking = Locked(BackgroundLooks())
+    /// The looks for the end of a sign-in that is still being saved.
+    let checking = Locked(BackgroundLooks())
     let watch: Stopwatch
     /// Held while the state and the coordinator change together.
     let turn = ReentrantLock()

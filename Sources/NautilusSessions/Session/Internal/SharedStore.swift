@@ -36,17 +36,23 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Parameters:
     ///   - lock: The lock, which still has to be held.
-    ///   - noteStored: Called once the store has the record, even if the wait for that was given up.
+    ///   - noteStored: Called once the store has the record, even if the wait for that was given up, with whether the
+    ///     record would survive a power failure.
     /// - Returns: What is stored afterwards; it has no record if another process has ended the session, which needs no
     ///   lock. Nil when the store cannot be read.
     func save(
         _ record: Record,
         under lock: any CredentialLock,
-        noteStored: @escaping @Sendable () -> Void
+        noteStored: @escaping @Sendable (_ isDurable: Bool) -> Void
     ) async throws(SessionError) -> Glance? {
         try await write(under: lock) { [store, key] in
-            try await store.save(record.stored(), for: key)
-            noteStored()
+            do {
+                try await store.save(record.stored(), for: key)
+            } catch let error as CredentialStoreError where error.isOfDurability {
+                noteStored(false)
+                throw error
+            }
+            noteStored(true)
         }
         return try? await glance()
     }
