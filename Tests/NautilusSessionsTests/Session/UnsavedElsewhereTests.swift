@@ -14,17 +14,21 @@ struct UnsavedElsewhereTests {
         enum Fault { case full, notDurable, hang(Duration, isDurable: Bool), slow(Duration) }
 
         let base: MemoryStore
+        /// Whether what cannot be read can be deleted.
+        let deletes: Bool
         private let clock: ManualClock
         private let state = Locked<(fault: Fault?, isUnreadable: Bool)>((nil, false))
 
-        init(_ world: TokenWorld) { (base, clock) = (world.store, world.clock) }
+        init(_ world: TokenWorld, deletes: Bool = true) {
+            (base, clock, self.deletes) = (world.store, world.clock, deletes)
+        }
 
         func fail(_ fault: Fault?) { state.withLock { $0.fault = fault } }
         func read(fails: Bool) { state.withLock { $0.isUnreadable = fails } }
 
         func pass(_ operation: StoreOperation) async throws {
-            let isOfRecord = [.load, .version, .delete].contains(operation)
-            if isOfRecord, state.withLock({ $0.isUnreadable }) {
+            let isRead = operation == .load || operation == .version
+            if isRead || operation == .delete && !deletes, state.withLock({ $0.isUnreadable }) {
                 throw CredentialStoreError.notPermitted(place: "record")
             }
         }
@@ -53,6 +57,41 @@ struct UnsavedElsewhereTests {
 
         private func sleep(_ duration: Duration) async {
             await BackgroundTask.start { [clock] in try? await clock.sleep(for: duration) }.value
+        }
+    }
+
+    @Test("is not removed as if it had not been stored, though nothing could be read meanwhile")
+    func unread() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            store.fail(.notDurable)
+            store.read(fails: true)
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            store.fail(nil)
+            store.read(fails: false)
+            try await world.sleep(.seconds(100))
+            #expect(await world.call(here).token == "anna-1")
+            #expect(await world.call(world.process()).token == "anna-1")
+        }
+    }
+
+    @Test("tells at once that the store works again, when a save that was given up has come to a good end")
+    func recovered() async throws {
+        try await TokenWorld.run { world in
+            let store = FailingStore(world)
+            let here = world.process(store: store)
+            let recoveries = Locked(0)
+            let listening = BackgroundTask.start {
+                for await event in here.events {
+                    if case .storeRecovered = event { recoveries.withLock { $0 += 1 } }
+                }
+            }
+            store.fail(.hang(.seconds(40), isDurable: true))
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(100))
+            #expect(recoveries.withLock { $0 } == 1)
+            listening.cancel()
         }
     }
 
@@ -193,7 +232,7 @@ struct UnsavedElsewhereTests {
     @Test("does not end who signs in later elsewhere, once its process has seen whom it replaces")
     func laterUser() async throws {
         try await TokenWorld.run { world in
-            let store = FailingStore(world)
+            let store = FailingStore(world, deletes: false)
             let here = world.process(store: store)
             store.read(fails: true)
             store.fail(.full)
@@ -240,7 +279,7 @@ struct UnsavedElsewhereTests {
     func revokesLater() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
-            let store = FailingStore(world)
+            let store = FailingStore(world, deletes: false)
             let here = world.process(store: store)
             store.read(fails: true)
             store.fail(.full)

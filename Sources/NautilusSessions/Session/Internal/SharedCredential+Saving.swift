@@ -6,7 +6,7 @@ extension SharedCredential {
     ///
     /// - Throws: ``SessionError`` when that fails; it is then tried again in the background.
     func write() async throws(SessionError) {
-        guard state.withLock({ !$0.isSaved }) else { return storeWorked() }
+        guard state.withLock({ !$0.isSaved }) else { return }
         do throws(SessionError) {
             guard let lock = try await lockForWriting() else { return }
             defer { release(lock) }
@@ -40,7 +40,7 @@ extension SharedCredential {
     /// Saves a record with the lock held, and notes that the store has it.
     func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
         let glance = try await store.save(record, under: lock) { [weak self] in
-            self?.noteStored(record, isDurable: $0)
+            self?.noteStored(record.session, renewals: record.renewals, isDurable: $0)
         }
         state.withLock { state in
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
@@ -67,6 +67,7 @@ extension SharedCredential {
     ///   - isDurable: Whether the record would survive a power failure; if not, it is saved again.
     func noteStored(_ session: UUID, renewals: Int, isDurable: Bool) {
         state.withLock { state in
+            if !isDurable, state.record?.session == session { state.undurable = session }
             guard case .signIn(let record) = state.unsaved, record.session == session else { return }
             (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
             (state.overruled, state.version) = ([], .unseen)
@@ -74,15 +75,9 @@ extension SharedCredential {
                 // What was renewed meanwhile is still to be saved, and another process may have renewed as well.
                 (state.unsaved, state.hasLostLock) = (.renewal(record), true)
             } else {
-                (state.unsaved, state.undurable) = (nil, isDurable ? nil : session)
+                state.unsaved = nil
             }
         }
-    }
-
-    private func noteStored(_ record: Record, isDurable: Bool) {
-        noteStored(record.session, renewals: record.renewals, isDurable: isDurable)
-        // A renewal whose save is still waited for is noted by who waits.
-        state.withLock { if !isDurable, $0.record?.session == record.session { $0.undurable = record.session } }
     }
 
     /// Saves once more, with the lock held, what is stored of a sign-in whose save has failed, unless something else
