@@ -69,6 +69,7 @@ struct ErrorKinds {
         case .sealedOtherwise: "sealedOtherwise"
         case .notPrivate: "notPrivate"
         case .full: "full"
+        case .notDurable: "notDurable"
         case .notPermitted: "notPermitted"
         case .system(let operation, _, let code): "system \(operation) \(code)"
         case .other(let type): type

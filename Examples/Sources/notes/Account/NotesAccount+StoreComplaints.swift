@@ -23,6 +23,8 @@ extension NotesAccount {
             return Complaint(.store, "the credential in \(path) is encrypted with another key")
         case .full:
             return Complaint(.store, "there is no room left in \(path) for the credential; make some")
+        case .notDurable:
+            return Complaint(.store, "the credential is in \(path), but might not survive a power failure; check the disk")
         case .notPermitted:
             return Complaint(.store, "\(path) may not be read or written; check who owns it, or choose another --store")
         case .system(let operation, _, let code):
