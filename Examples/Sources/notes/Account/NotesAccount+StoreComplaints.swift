@@ -24,7 +24,10 @@ extension NotesAccount {
         case .full:
             return Complaint(.store, "there is no room left in \(path) for the credential; make some")
         case .notDurable:
-            return Complaint(.store, "the credential is in \(path), but might not survive a power failure; check the disk")
+            return Complaint(
+                .store,
+                "the credential is in \(path), but might not survive a power failure; check the disk"
+            )
         case .notPermitted:
             return Complaint(.store, "\(path) may not be read or written; check who owns it, or choose another --store")
         case .system(let operation, _, let code):
