@@ -113,6 +113,24 @@ struct UnsavedElsewhereTests {
         }
     }
 
+    /// A process whose sign-in is stored after its save was given up, and another one that has just found it. Meanwhile
+    /// the first one has renewed the credential.
+    private func givenUp(
+        in world: TokenWorld,
+        isDurable: Bool
+    ) async throws -> (here: Session<ApiToken>, there: Session<ApiToken>) {
+        let store = FailingStore(world)
+        let (here, there) = (world.process(store: store), world.process())
+        store.fail(.full)
+        try? await here.signIn(world.server.signIn("anna", at: world.date))
+        try await world.sleep(.seconds(3600))
+        store.fail(.hang(.seconds(40), isDurable: isDurable))
+        #expect(await world.call(here).token == "anna-2")
+        store.fail(nil)
+        while try await !there.restore() { try await world.sleep(.milliseconds(50)) }
+        return (here, there)
+    }
+
     @Test(
         "does not come back after a sign-out elsewhere, though its save was given up, and it was renewed meanwhile",
         arguments: 0..<20 as Range<UInt64>,
@@ -120,16 +138,7 @@ struct UnsavedElsewhereTests {
     )
     func givenUp(seed: UInt64, isDurable: Bool) async throws {
         try await TokenWorld.run(seed: seed) { world in
-            let store = FailingStore(world)
-            let here = world.process(store: store)
-            store.fail(.full)
-            try? await here.signIn(world.server.signIn("anna", at: world.date))
-            try await world.sleep(.seconds(3600))
-            store.fail(.hang(.seconds(40), isDurable: isDurable))
-            #expect(await world.call(here).token == "anna-2")
-            store.fail(nil)
-            let there = world.process()
-            while try await !there.restore() { try await world.sleep(.milliseconds(50)) }
+            let (here, there) = try await givenUp(in: world, isDurable: isDurable)
             try await there.signOut()
             try await world.sleep(.seconds(200))
             #expect(await world.call(here).token == nil)
@@ -144,16 +153,7 @@ struct UnsavedElsewhereTests {
     )
     func renewedMeanwhile(seed: UInt64, isDurable: Bool) async throws {
         try await TokenWorld.run(seed: seed) { world in
-            let store = FailingStore(world)
-            let here = world.process(store: store)
-            store.fail(.full)
-            try? await here.signIn(world.server.signIn("anna", at: world.date))
-            try await world.sleep(.seconds(3600))
-            store.fail(.hang(.seconds(40), isDurable: isDurable))
-            #expect(await world.call(here).token == "anna-2")
-            store.fail(nil)
-            let there = world.process()
-            while try await !there.restore() { try await world.sleep(.milliseconds(50)) }
+            let (here, there) = try await givenUp(in: world, isDurable: isDurable)
             #expect(await world.call(there).token == "anna-2")
             try await world.sleep(.seconds(200))
             #expect(await world.call(here).token == "anna-2")
