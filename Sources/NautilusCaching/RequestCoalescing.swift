@@ -257,7 +257,7 @@ extension RequestCoalescing: Redacted {
 }
 
 extension RequestCoalescing {
-    /// What the end of an exchange means for those that wait for it.
+    /// The meaning of the end of an exchange for those that wait for it.
     enum Fate {
         /// The outcome is theirs, too.
         case shared

@@ -39,7 +39,7 @@ public enum RefreshError: Error, Sendable {
 }
 
 extension RefreshError: PrintableError, Redacted {
-    /// What failed, and what to do about it. Of an underlying error that is not the framework's, shows only the type,
+    /// The failure, and what to do about it. Of an underlying error that is not the framework's, shows only the type,
     /// since its text may hold a secret.
     public var description: String {
         switch self {

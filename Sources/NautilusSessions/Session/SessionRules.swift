@@ -83,7 +83,7 @@ extension SessionRules where Credential: Equatable {
         return one.header == other.header && one.url == other.url
     }
 
-    /// What a credential makes of a request; nil when that stays as it is.
+    /// A request as a credential stamps it; nil when it stays as it is.
     private func stamped(by credential: Credential) -> HttpRequest? {
         guard let url = URL(string: "https://localhost/") else { return nil }
         var request = HttpRequest(method: .get, url: url)

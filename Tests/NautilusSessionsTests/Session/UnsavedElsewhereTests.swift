@@ -60,14 +60,20 @@ struct UnsavedElsewhereTests {
         }
     }
 
+    /// A process whose sign-in is stored although its save has failed, and which could not look at the store.
+    private func storedUnseen(in world: TokenWorld) async -> (store: FailingStore, here: Session<ApiToken>) {
+        let store = FailingStore(world)
+        let here = world.process(store: store)
+        store.fail(.notDurable)
+        store.read(fails: true)
+        try? await here.signIn(world.server.signIn("anna", at: world.date))
+        return (store, here)
+    }
+
     @Test("is not removed as if it had not been stored, though nothing could be read meanwhile")
     func unread() async throws {
         try await TokenWorld.run { world in
-            let store = FailingStore(world)
-            let here = world.process(store: store)
-            store.fail(.notDurable)
-            store.read(fails: true)
-            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            let (store, here) = await storedUnseen(in: world)
             store.fail(nil)
             store.read(fails: false)
             try await world.sleep(.seconds(100))
@@ -98,11 +104,7 @@ struct UnsavedElsewhereTests {
     @Test("does not come back after a sign-out elsewhere, though nothing could be read meanwhile")
     func signedOut() async throws {
         try await TokenWorld.run { world in
-            let store = FailingStore(world)
-            let here = world.process(store: store)
-            store.fail(.notDurable)
-            store.read(fails: true)
-            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            let (store, here) = await storedUnseen(in: world)
             try await world.process().signOut()
             store.fail(nil)
             try await world.sleep(.seconds(2))

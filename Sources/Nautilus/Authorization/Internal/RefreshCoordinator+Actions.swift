@@ -1,5 +1,5 @@
 extension RefreshCoordinator {
-    /// What an action leaves to be done after the lock has been released, since it may reach code that takes the lock.
+    /// The part of an action that is done after the lock has been released, since it may reach code that takes the lock.
     typealias Work = [@Sendable () -> Void]
 
     /// Gives the machine an input that is not a call's question, and carries out what it asks for.

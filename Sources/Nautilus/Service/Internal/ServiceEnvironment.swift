@@ -45,7 +45,7 @@ struct SelectedService<RequestError: Error>: ForwardingService, MarkedService {
     }
 
     var forwarded: any HttpService { base.forwarded }
-    /// What a switch within this environment has selected, still of this environment.
+    /// The selection of a switch within this environment, still of this environment.
     var selectedService: AnyHttpService<RequestError>? {
         base.selectedService.map { AnyHttpService(SelectedService(base: $0, mark: mark)) }
     }

@@ -3,7 +3,7 @@ struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
     typealias Outcome = Result<Output, Failure>
     typealias Take = @Sendable (Outcome) -> Void
 
-    /// What to do for a taker that asks, once the lock is released.
+    /// The step to take for a taker that asks, once the lock is released.
     enum Answer: Sendable {
         case nothing
         case deliver(Outcome, Take)

@@ -71,7 +71,7 @@ extension SharedCredential {
             guard case .signIn(let record) = known.unsaved, record.session == session else { return }
             _ = endUnsaved(record, known, since: epoch)
         } else if let glance = try? await store.glance() {
-            // Who signs in from here on comes later.
+            // A sign-in elsewhere comes later from here on.
             if store.showsLatest, number(session, after: glance.stored) { revokeReplaced(glance.stored, by: session) }
             guard let stored = glance.stored, stored.session == session else { return }
             noteStored(session, renewals: stored.renewals, isDurable: false)

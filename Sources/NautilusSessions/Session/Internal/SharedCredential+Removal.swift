@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// What a sign-out, or the end of a session by the server, does to the store.
+/// The changes that a sign-out, or the end of a session by the server, makes to the store.
 extension SharedCredential {
     /// Replaces the record of a session that the server has ended with one that has no credential, with the lock held,
     /// unless something else has taken its place.
@@ -72,7 +72,7 @@ extension SharedCredential {
         storeWorked()
     }
 
-    /// What a sign-out finds in the store, with the lock held.
+    /// The content of the store that a sign-out finds, with the lock held.
     private enum Found: Equatable {
         /// No record, or one of an ended session.
         case nothing
@@ -85,7 +85,7 @@ extension SharedCredential {
         /// The record of a session that is not meant.
         case another
 
-        /// What a sign-out of whoever is stored means once this was found.
+        /// The meaning of a sign-out of the stored session, once this was found.
         var target: SignOutTarget {
             switch self {
             case .nothing: .nobody

@@ -72,7 +72,7 @@ extension SharedCredential {
             (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
             (state.overruled, state.version) = ([], .unseen)
             if record.renewals > renewals {
-                // What was renewed meanwhile is still to be saved, and another process may have renewed as well.
+                // A credential renewed meanwhile is still to be saved, and another process may have renewed as well.
                 (state.unsaved, state.hasLostLock) = (.renewal(record), true)
             } else {
                 state.unsaved = nil
@@ -133,7 +133,7 @@ extension SharedCredential {
         }
     }
 
-    /// What a sign-in finds in the store, with the lock held.
+    /// The content of the store that a sign-in finds, with the lock held.
     private enum Replaced {
         case nothing
         /// The record of a session; no glance at one that is encrypted with another key.

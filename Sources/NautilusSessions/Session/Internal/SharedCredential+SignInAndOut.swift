@@ -80,7 +80,7 @@ extension SharedCredential {
         // older than the one here.
         let over = isReplacedStored ? try? stored?.credential(as: Credential.self) : nil
         if revokesReplaced, let over = over ?? replaced?.credential { revokeInBackground(over) }
-        // Whoever has overtaken it writes what is to be written, and knows whom it means.
+        // The sign-in or sign-out that has overtaken it writes what is to be written.
         guard isCurrent(session) else { throw SessionError(.superseded) }
         try await write()
         guard isCurrent(session) else { throw SessionError(.superseded) }
@@ -116,7 +116,7 @@ extension SharedCredential {
         let isMeant = state.withLock { state in
             // Once the sign-in is stored, or a later one has begun here, the store may have a later session.
             guard case .signIn(let record) = state.unsaved, record.session == session else { return false }
-            // What is found once it is known whom the sign-in replaces has been stored since.
+            // A session found once it is known whom the sign-in replaces has been stored since.
             guard !state.isNumbered || state.overruled.contains(stored.session) else { return false }
             state.overruled.insert(stored.session)
             state.noteEnd(of: stored.session)
@@ -134,7 +134,7 @@ extension SharedCredential {
     }
 
     /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
-    /// What is found there later has been stored since, unless this process has overruled it.
+    /// A session found there later has been stored since, unless this process has overruled it.
     ///
     /// - Returns: Whether this process learns only now of the session that it replaces.
     @discardableResult
@@ -194,7 +194,7 @@ extension SharedCredential {
             }
             // If nobody was signed in, it is meant for nobody.
             let isForNobody = ended == nil && state.unsaved == nil && state.wasKnown
-            // Nobody has signed in here since the last sign-out, which may be meant for whoever is stored.
+            // There was no sign-in here since the last sign-out, which may be meant for the stored session.
             let isRepeated = if case .signOut = state.unsaved { true } else { false }
             state.record = nil
             if !isForNobody, !isRepeated { (state.unsaved, state.isKnown) = (.signOut(target), true) }

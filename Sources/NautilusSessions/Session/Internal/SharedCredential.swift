@@ -32,7 +32,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         case expiry(Record)
     }
 
-    /// What a sign-out means.
+    /// The session that a sign-out is meant for.
     enum SignOutTarget: Equatable, Sendable {
         /// This session.
         case session(UUID)

@@ -143,8 +143,8 @@ extension SharedStore {
     func glance(endingWhenCancelled endsWhenCancelled: Bool = false) async throws(SessionError) -> Glance {
         // The version first: if the record changes in between, the version is too old, and the record is read again.
         if let store = store as? any PromptStore {
-            // What `promptSession` tells when a call begins must be what this look finds, or the two may be of
-            // different users.
+            // The session that `promptSession` tells when a call begins must be the one found here, or the two may
+            // be of different users.
             return try await translated {
                 let version = try store.promptVersion(of: key)
                 return Glance(try store.promptLoad(key), version)

@@ -108,7 +108,7 @@ struct CurlFailure {
 
 #if os(Linux)
     extension CurlFailure {
-        /// What the handle of the transfer tells about it.
+        /// The facts that the transfer's handle tells about it.
         init(_ code: Int32, of handle: CurlHandle?, isSent: Bool) {
             self.init(
                 code: code,

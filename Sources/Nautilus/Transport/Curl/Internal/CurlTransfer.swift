@@ -210,7 +210,7 @@
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
             if let end = context.endOfSession(of: request.request) {
-                // What was written to a kept connection that died may have been executed.
+                // A request written to a kept connection that died may have been executed.
                 if isSent { refuse(TransportError(.networkConnectionLost)) } else { endOfSession = end }
                 return false
             }

@@ -152,7 +152,7 @@
         /// Moves the transfers that have ended since the last call to `others`.
         mutating func takeEnded(into others: inout [CurlTransfer]) {
             while gather() {
-                // What is sent again has to begin, or the loop would wait for something else.
+                // A transfer that is sent again has to begin, or the loop would wait for something else.
                 nautilus_loop_begin(loop)
             }
             endOverdue()
