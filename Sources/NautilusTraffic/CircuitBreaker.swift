@@ -136,12 +136,23 @@ extension CircuitBreaker {
     /// The breaker itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Refuses the request if the circuit has opened meanwhile.
+    /// Refuses the request if the circuit has opened meanwhile, unless it is the probe, or serves it.
+    ///
+    /// When the pause is over the request is refused as well, for no time: a crowd that was let through before would be
+    /// a crowd of probes. The first that is tried again is the probe.
     ///
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
-        guard let origin = request.origin, case .open(let remaining) = state(of: origin) else { return }
-        throw HttpError(refusal: .circuitOpen(nextProbe: remaining))
+        guard let origin = request.origin else { return }
+        let nextProbe: Duration?
+        switch state(of: origin) {
+        case .closed: return
+        case .open(let remaining): nextProbe = remaining
+        case .halfOpen where TrafficScope.contains(self, origin): return
+        case .halfOpen(isProbing: true) where context.isPartOfRefresh: return
+        case .halfOpen(let isProbing): nextProbe = isProbing ? nil : .zero
+        }
+        throw HttpError(refusal: .circuitOpen(nextProbe: nextProbe))
     }
 
     /// Admits the second send while the circuit is closed; a probe stays a single request.

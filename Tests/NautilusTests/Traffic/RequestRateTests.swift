@@ -165,17 +165,6 @@ struct RequestRateTests {
         #expect(starts.last.map { $0 >= .seconds(11) && $0 < .seconds(11) + .milliseconds(60 * 20) } == true)
     }
 
-    /// Has a credential from the fifth second on, as after a refresh.
-    private struct LateCredential: Retrier {
-        let clock: ManualClock
-
-        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            try await clock.sleep(for: max(.zero, .seconds(5) - clock.now.offset))
-        }
-
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
-    }
-
     @Test("is kept by a crowd that has waited for one refresh, too")
     func afterRefresh() async throws {
         let starts = try await simulate { simulation in
@@ -220,7 +209,7 @@ struct RequestRateTests {
                 )
             }
             let pacing = Pacing(clock: clock, random: simulation.random)
-            let (base, late) = services(behind: pacing, over: transport, on: clock)
+            let (base, late) = servicesWithLateCredential(behind: pacing, over: transport, on: clock)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 1...5 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: late) } }
                 group.addTask {
@@ -242,9 +231,9 @@ struct RequestRateTests {
             let clock = simulation.clock
             let transport = ScriptedTransport(.status(429, header: [.retryAfter: "60"]), clock: clock)
             let pacing = Pacing(maxWait: .seconds(9), clock: clock, random: simulation.random)
-            let (base, late) = services(behind: pacing, over: transport, on: clock)
-            async let refused = failure(of: late)
-            _ = await failure(of: base)
+            let (base, late) = servicesWithLateCredential(behind: pacing, over: transport, on: clock)
+            async let refused = failureOfOneCall(of: late)
+            _ = await failureOfOneCall(of: base)
             #expect(await refused.map { "\($0)".hasPrefix("not sent: ") } == true)
             #expect(transport.count == 1)
             return pacing.lanes.withLock { $0.underWayCount(for: trafficOrigin) }
@@ -289,47 +278,5 @@ struct RequestRateTests {
         // The first five were rejected; all others went out with the new credential.
         #expect(attempts.filter { $0.header[.authorization] == "1" }.count == 5)
         #expect(zip(attempts, attempts.dropFirst(5)).allSatisfy { $1.start - $0.start >= .seconds(1) })
-    }
-
-    @Test("A breaker that has opened while a request waited for its credential refuses it")
-    func openedMeanwhile() async throws {
-        let (kind, count) = try await simulate { simulation in
-            let clock = simulation.clock
-            let transport = ScriptedTransport(.status(503), afterLast: .repeat, clock: clock)
-            let breaker = CircuitBreaker(
-                limits: CircuitLimits(minimumThroughput: 2, pause: .constant(.seconds(60))),
-                clock: clock
-            )
-            let (service, late) = services(behind: breaker, over: transport, on: clock)
-            async let kind: FailureKind? = failure(of: late)
-            for _ in 1...2 { _ = await failure(of: service) }
-            return (await kind, transport.count)
-        }
-        #expect(count == 2)
-        #expect(kind.map { "\($0)".hasPrefix("not sent: the circuit is open") } == true)
-    }
-
-    /// A service without credentials, and the same with a late one.
-    private func services(
-        behind interceptor: any HttpInterceptor,
-        over transport: ScriptedTransport,
-        on clock: ManualClock
-    ) -> (AnyHttpService<HttpError>, late: AnyHttpService<HttpError>) {
-        let service = AnyHttpService(
-            apiUrl: "api.example.com",
-            interceptors: [interceptor],
-            transport: transport,
-            clock: clock
-        )
-        return (service, service.with { $0.retrierFactory = AnyRetrierFactory { LateCredential(clock: clock) } })
-    }
-
-    private func failure(of service: AnyHttpService<HttpError>) async -> FailureKind? {
-        do throws(HttpError) {
-            try await AnyRequest(.get, ["a"]).schedule(with: service)
-            return nil
-        } catch {
-            return error.kind
-        }
     }
 }

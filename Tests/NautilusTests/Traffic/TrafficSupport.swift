@@ -62,3 +62,39 @@ extension HttpInterceptor {
         }
     }
 }
+
+/// Has a credential from the fifth second on, as after a refresh.
+struct LateCredential: Retrier {
+    let clock: ManualClock
+
+    func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+        try await clock.sleep(for: max(.zero, .seconds(5) - clock.now.offset))
+    }
+
+    func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
+}
+
+/// A service without credentials, and the same with a late one.
+func servicesWithLateCredential(
+    behind interceptor: any HttpInterceptor,
+    over transport: ScriptedTransport,
+    on clock: ManualClock
+) -> (AnyHttpService<HttpError>, late: AnyHttpService<HttpError>) {
+    let service = AnyHttpService(
+        apiUrl: "api.example.com",
+        interceptors: [interceptor],
+        transport: transport,
+        clock: clock
+    )
+    return (service, service.with { $0.retrierFactory = AnyRetrierFactory { LateCredential(clock: clock) } })
+}
+
+/// The kind of the failure of one call; nil when it has none.
+func failureOfOneCall(of service: AnyHttpService<HttpError>) async -> FailureKind? {
+    do throws(HttpError) {
+        try await AnyRequest(.get, ["a"]).schedule(with: service)
+        return nil
+    } catch {
+        return error.kind
+    }
+}
