@@ -20,7 +20,7 @@ public struct CallSequence: Sendable {
     private struct State: Sendable {
         var environment: BaseUrl?
         /// The facts of the first user's call, and of the first guest's.
-        var facts: [Bool: CallFacts] = [:]
+        var facts: (user: CallFacts?, guest: CallFacts?)
         /// The session of each lease of the first call's retrier, in the order in which the leases were made.
         var owners: [Owner<any Sendable>] = []
         /// The number of the latest retrier.
@@ -74,14 +74,14 @@ public struct CallSequence: Sendable {
     ///   - base: The service's base URL; nil when it is invalid.
     ///   - isForGuest: Whether the call is a guest's.
     func facts(at base: BaseUrl?, isForGuest: Bool, noting note: (inout CallFacts) -> Void) -> CallFacts {
-        if let facts = state.withLock({ $0.facts[isForGuest] }) { return facts }
+        if let facts = state.withLock({ isForGuest ? $0.facts.guest : $0.facts.user }) { return facts }
         // Not under the lock, since this calls the user's own code.
         var facts = CallFacts(environment: base?.place ?? "")
         facts.isSignedOut = isForGuest
         note(&facts)
         return state.withLock { state in
-            let first = state.facts[isForGuest] ?? facts
-            state.facts[isForGuest] = first
+            let first = (isForGuest ? state.facts.guest : state.facts.user) ?? facts
+            if isForGuest { state.facts.guest = first } else { state.facts.user = first }
             return first
         }
     }

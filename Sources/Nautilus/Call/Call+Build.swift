@@ -5,7 +5,6 @@ extension Call {
     /// begins.
     func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
-        answers.removeAll()
         couldBeHedged = false
         do {
             _ = try targetNow()

@@ -58,20 +58,15 @@ extension Call {
 ///
 /// A server may report a failure in the body of a 200, and only the request knows how to read it. Interceptors,
 /// hedging, latencies and traces go by the status. So the request decodes the answer at the end of the exchange, before
-/// any of them sees it. The result is kept, and an answer is decoded again only if an interceptor has changed it.
+/// any of them sees it. The call's book keeps the result, and an answer is decoded again only if an interceptor has
+/// changed it.
 final class DecodedAnswers<R: Request>: AnswerJudge {
     private let request: R
     private let coders: JsonCoders
-    /// The answers of the current attempt; with a hedge there are two.
-    private let answers = Locked(DecodedAnswerList())
+    private let book: ExchangeBook
 
-    init(_ request: R, _ coders: JsonCoders) {
-        (self.request, self.coders) = (request, coders)
-    }
-
-    /// Forgets the answers of the previous attempt.
-    func removeAll() {
-        answers.withLock { $0 = DecodedAnswerList() }
+    init(_ request: R, _ coders: JsonCoders, _ book: ExchangeBook) {
+        (self.request, self.coders, self.book) = (request, coders, book)
     }
 
     func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError? {
@@ -83,7 +78,7 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
         let response = response.asReceived
         guard accepted.contains(response.status) else { return .taken }
         // An answer is not known if its decoding ran out of time; a call that goes on decodes it again.
-        let known = answers.withLock { $0.first { $0.isReceived(as: response) } }
+        let known = book.decodedAnswer { $0.isReceived(as: response) }
         guard let answer = known ?? decode(response) else { return .taken }
         guard case .failure = answer.result else { return .taken }
         guard let rejection = answer.rejection else { return .undecodable }
@@ -94,7 +89,7 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
 
     /// The result of an answer that has not been changed since it arrived; nil for any other.
     func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
-        answers.withLock { $0.first { $0.isSeen(as: response) } }?.result
+        book.decodedAnswer { $0.isSeen(as: response) }?.result
     }
 
     private func decode(_ response: HttpResponse<Data>) -> DecodedAnswer? {
@@ -107,7 +102,7 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
             result = .failure(error)
         }
         let answer = DecodedAnswer(response, result)
-        answers.withLock { $0.append(answer) }
+        book.note(answer)
         return answer
     }
 }
@@ -120,51 +115,4 @@ protocol AnswerJudge: AnyObject, Sendable {
     ///   - response: The answer, with its exchange.
     ///   - accepted: The statuses whose answers are decoded at all.
     func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError?
-}
-
-/// An answer and its result. Its type is not generic over the request: otherwise the runtime would have to look it up
-/// every time an answer is passed on.
-private struct DecodedAnswer: Sendable {
-    /// The answer as it arrived.
-    let received: HttpResponse<Data>
-    /// The answer as it goes on to the interceptors, if that differs; nil otherwise.
-    private var rejected: HttpResponse<Data>?
-    let result: Result<any Sendable, any Error>
-    /// The failure that the answer reports; nil for none.
-    private(set) var rejection: HttpError?
-
-    init(_ received: HttpResponse<Data>, _ result: Result<any Sendable, any Error>) {
-        (self.received, self.result) = (received, result)
-        if case .failure(let error as HttpError) = result, !error.isFinal,
-            case .status(let status) = error.kind, (400...599).contains(status)
-        {
-            var seen = received
-            seen.reject(by: error)
-            (rejected, rejection) = (seen, error)
-        }
-    }
-
-    func isReceived(as response: HttpResponse<Data>) -> Bool { Self.isSame(received, response) }
-    func isSeen(as response: HttpResponse<Data>) -> Bool { Self.isSame(rejected ?? received, response) }
-
-    private static func isSame(_ own: HttpResponse<Data>, _ response: HttpResponse<Data>) -> Bool {
-        guard let exchange = response.exchange, let origin = own.exchange else { return false }
-        return (origin.call, origin.number) == (exchange.call, exchange.number)
-            && own.status == response.status && own.header == response.header && own.body == response.body
-    }
-}
-
-/// A list that nearly always holds one answer, which needs no array.
-private struct DecodedAnswerList: Sendable {
-    private var first: DecodedAnswer?
-    private var others: [DecodedAnswer] = []
-
-    mutating func append(_ answer: DecodedAnswer) {
-        if first == nil { first = answer } else { others.append(answer) }
-    }
-
-    func first(where matches: (DecodedAnswer) -> Bool) -> DecodedAnswer? {
-        if let first, matches(first) { return first }
-        return others.first(where: matches)
-    }
 }

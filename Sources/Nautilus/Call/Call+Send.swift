@@ -60,7 +60,7 @@ extension Call {
             return (await follower.send(request, context.following(progress), progress, opening), nil)
         }
         var request = request
-        request.body = request.body.reportingParts { progress.notePart() }
+        if request.body.isStream { request.body = request.body.reportingParts { progress.notePart() } }
         let limit = TimeLimit(timeout, on: clock)
         if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
             let alarm = limit.alarm(besides: progress)

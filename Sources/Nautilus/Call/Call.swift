@@ -68,7 +68,7 @@ final class Call<R: Request, S: HttpService> {
         self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
         let coders = service.coders
         (self.coders, self.carriedCoders) = (coders, coders.carried)
-        self.answers = DecodedAnswers(request, coders)
+        self.answers = DecodedAnswers(request, coders, book)
         self.sequence = beginning.sequence
         self.target = beginning.target
         self.transport = service.transport

@@ -25,6 +25,8 @@ struct ExchangeBook: Sendable {
         var apart: Set<Int> = []
         /// The index of the record that ended last, among those that count for the attempt.
         var lastEnded: Int?
+        /// The answers of the current attempt that have been decoded; with a hedge there are two.
+        var answers = DecodedAnswerList()
     }
 
     /// The identity of the call.
@@ -48,6 +50,7 @@ struct ExchangeBook: Sendable {
                 state.progress.removeAll()
                 state.apart.removeAll()
                 state.lastEnded = nil
+                state.answers = DecodedAnswerList()
             }
             return state.attempt
         }
@@ -169,6 +172,16 @@ struct ExchangeBook: Sendable {
             record.connectionWait = progress.ofThisSending(now).waited
             return record
         }
+    }
+
+    /// Keeps an answer of the current attempt, with its result.
+    func note(_ answer: DecodedAnswer) {
+        state.withLock { $0.answers.append(answer) }
+    }
+
+    /// The first decoded answer of the current attempt that matches; nil for none.
+    func decodedAnswer(where matches: (DecodedAnswer) -> Bool) -> DecodedAnswer? {
+        state.withLock { $0.answers.first(where: matches) }
     }
 
     /// Whether an exchange is a side request, which does not count for the attempt.

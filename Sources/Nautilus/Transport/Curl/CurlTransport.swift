@@ -184,7 +184,7 @@
         /// Starts the transfer, and waits for its answer.
         func answer() async throws -> CurlExchange.Answer {
             try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
+                try await withUnsafeThrowingContinuation { continuation in
                     guard exchange.awaitAnswer(continuation) else { return }
                     exchange.lease?.loop.start(self)
                 }

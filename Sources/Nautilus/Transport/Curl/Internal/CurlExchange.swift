@@ -12,7 +12,8 @@
             let body: Data
         }
 
-        typealias Continuation = CheckedContinuation<Answer, any Error>
+        // Unsafe: the state lets it be resumed once, and a checked one would cost every exchange a block of memory.
+        typealias Continuation = UnsafeContinuation<Answer, any Error>
 
         private enum Caller {
             case expected
