@@ -50,8 +50,8 @@ public final class Pacing: HttpInterceptor {
     ///     refuses without reporting them. No more are handed to the transport for one partition within any such time;
     ///     redirects are not counted, and clocks and networks may bring requests closer together. So may a transport in
     ///     which they wait for a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of
-    ///     as many as the transport has connections to a host, six by default, keeps that line empty. Default: nil, as
-    ///     many as the server accepts.
+    ///     as many as the transport has connections to a host, six by default, keeps that line empty. Each partition
+    ///     takes about half a kilobyte until its requests no longer count. Default: nil, as many as the server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.
@@ -106,29 +106,41 @@ public final class Pacing: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let lane = lane(of: request) else { return try await next(request) }
+        let asker = PaceRequest(context)
         let number: Int
         // Decided here without suspending: nearly always the request goes at once.
-        if let immediate = try pass(lane, context) {
+        if let immediate = lanes.withLock({ $0.immediateNumber(in: lane) }) {
             number = immediate
         } else {
-            number = try await wait(in: lane, request, context)
+            number = try await admit(request, PaceAsker(context), to: lane, context)
         }
         do {
             let response = try await next(request)
-            heed(response, to: request, number, lane)
+            heed(response, to: request, number, lane, asker)
             return response
         } catch {
-            end(lane, mayCount: (error as? HttpError)?.delivery != .notSent)
+            end(lane, mayCount: (error as? HttpError)?.delivery != .notSent, asker)
             throw error
         }
     }
 }
 
 extension Pacing {
+    /// Waits until the request may go, and returns its number.
+    private func admit(
+        _ request: HttpRequest,
+        _ asker: PaceAsker,
+        to lane: PaceLane,
+        _ context: AttemptContext
+    ) async throws -> Int {
+        if let number = try pass(lane, asker) { return number }
+        // It waits no longer than its session lasts.
+        return try await context.untilEndOfSession(of: request) { [self] in try await wait(in: lane, asker) }
+    }
+
     /// The number of the request if it may go at once; nil when it has to wait.
-    func pass(_ lane: PaceLane, _ context: AttemptContext) throws(HttpError) -> Int? {
-        if let number = lanes.withLock({ $0.immediateNumber(in: lane) }) { return number }
-        let (now, asker) = (stopwatch.elapsed, PaceAsker(context))
+    func pass(_ lane: PaceLane, _ asker: PaceAsker) throws(HttpError) -> Int? {
+        let now = stopwatch.elapsed
         switch lanes.withLock({ $0.ask(lane, asker, at: now) }) {
         case .go(let number): return number
         case .wait: return nil
@@ -136,13 +148,8 @@ extension Pacing {
         }
     }
 
-    /// Waits until the request may go, but no longer than its session lasts, and returns its number.
-    private func wait(in lane: PaceLane, _ request: HttpRequest, _ context: AttemptContext) async throws -> Int {
-        try await context.untilEndOfSession(of: request) { [self] in try await wait(in: lane, context) }
-    }
-
-    private func wait(in lane: PaceLane, _ context: AttemptContext) async throws -> Int {
-        let (now, draw, asker) = (stopwatch.elapsed, random.clampedFraction(), PaceAsker(context))
+    private func wait(in lane: PaceLane, _ asker: PaceAsker) async throws -> Int {
+        let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
         return try await lanes.wait { lanes, waiter in
             lanes.join(lane, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
         } joined: { joined, waiter in
@@ -159,18 +166,24 @@ extension Pacing {
 
 extension Pacing {
     /// Notes the limits that an answer reports.
-    func heed(_ response: HttpResponse<Data>, to request: HttpRequest, _ number: Int, _ lane: PaceLane) {
+    func heed(
+        _ response: HttpResponse<Data>,
+        to request: HttpRequest,
+        _ number: Int,
+        _ lane: PaceLane,
+        _ asker: PaceRequest
+    ) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         // If a redirect led elsewhere, these are the other origin's limits.
         if response.url != request.url, response.isFromElsewhere(than: lane.origin) {
-            return end(lane, mayCount: true)
+            return end(lane, mayCount: true, asker)
         }
         guard retryAfter != nil || response.header.hasRateLimits else {
-            return end(lane, mayCount: true, answered: number)
+            return end(lane, mayCount: true, asker, answered: number)
         }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
         let (turnedAway, hasWaiters) = lanes.withLock {
-            $0.answered(lane, number, limits: limits, retryAfter: retryAfter, at: now)
+            $0.answered(lane, number, limits: limits, retryAfter: retryAfter, to: asker, at: now)
         }
         for (waiter, refusal) in turnedAway { waiter.resume(throwing: HttpError(refusal: refusal)) }
         if hasWaiters { release(lane) }
@@ -179,9 +192,9 @@ extension Pacing {
     /// Notes that a request has ended without reporting limits.
     ///
     /// - Parameter number: The request that the server has answered; nil, the default, when it has answered none.
-    func end(_ lane: PaceLane, mayCount: Bool, answered number: Int? = nil) {
+    func end(_ lane: PaceLane, mayCount: Bool, _ asker: PaceRequest, answered number: Int? = nil) {
         // Releases requests that wait only for others to end.
-        if lanes.withLock({ $0.ended(lane, mayCount: mayCount, answered: number) }) { release(lane) }
+        if lanes.withLock({ $0.ended(lane, mayCount: mayCount, answered: number, asker) }) { release(lane) }
     }
 
     /// Releases the requests that are due, and makes sure that the next one is released in time.
@@ -228,15 +241,16 @@ extension Pacing {
     /// The pacing itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Makes the request wait as if it came now.
+    /// Makes the request wait as if it came now, but ahead of all that were not let go before.
     ///
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
         guard let lane = lane(of: request) else { return }
+        let asker = PaceAsker(context, isBack: true)
         // The request gives up its place first, since the requests of a crowd must not count against one another.
-        end(lane, mayCount: false)
+        guard lanes.withLock({ $0.takeBack(PaceRequest(context), in: lane) }) else { return }
         do {
-            if try pass(lane, context) == nil { _ = try await wait(in: lane, request, context) }
+            _ = try await admit(request, asker, to: lane, context)
         } catch {
             // The end of the attempt gives the place up once more.
             lanes.withLock { $0.takePlace(in: lane) }
@@ -248,7 +262,7 @@ extension Pacing {
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
         guard let lane = lane(of: request) else { return .admitted() }
         // A refusal has the same effect as a wait.
-        guard case .some(.some) = try? pass(lane, context) else { return .refused }
-        return .admitted { [self] in end(lane, mayCount: true) }
+        guard case .some(.some) = try? pass(lane, PaceAsker(context)) else { return .refused }
+        return .admitted { [self] in end(lane, mayCount: true, PaceRequest(context)) }
     }
 }

@@ -47,6 +47,14 @@ struct RecentStarts: Sendable {
         oldest = (oldest + 1) % rate.count
     }
 
+    /// Takes back the note of a request that has not gone.
+    mutating func remove(_ start: Duration) {
+        var ordered = Array(times[oldest...] + times[..<oldest])
+        guard let index = ordered.lastIndex(of: start) else { return }
+        ordered.remove(at: index)
+        (times, oldest) = (ordered, 0)
+    }
+
     /// When the next request may go, or one with so many ahead of it that all go as soon as they may.
     func turn(ahead: Int, at now: Duration) -> Duration {
         let free = rate.count - times.count

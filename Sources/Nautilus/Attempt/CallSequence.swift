@@ -19,6 +19,8 @@ public struct CallSequence: Sendable {
 
     private struct State: Sendable {
         var environment: BaseUrl?
+        /// The environments of switches in which the first call began; nil as long as no call has told.
+        var selection: [SelectionMark]?
         /// The facts of the first user's call, and of the first guest's.
         var facts: (user: CallFacts?, guest: CallFacts?)
         /// The session of each lease of the first call's retrier, in the order in which the leases were made.
@@ -36,14 +38,29 @@ public struct CallSequence: Sendable {
     struct Owner<Session: Sendable>: Sendable {
         let session: Session
         /// False for the time in which nobody is signed in: it does not end for calls without a credential, and no
-        /// other can begin in it.
-        let isOfUser: Bool
+        /// other can begin in it. Nil while it is not known whether somebody is, which counts as true.
+        fileprivate(set) var isOfUser: Bool?
         /// Why the session is over; nil while it goes on.
         let end: @Sendable () -> (any Error)?
         /// Begins to check whether the session has been ended elsewhere.
         let look: @Sendable () -> Void
         /// Returns when the session is over, or when the task is cancelled.
         let waitForEnd: @Sendable () async -> Void
+
+        init(
+            session: Session,
+            isOfUser: Bool?,
+            end: @escaping @Sendable () -> (any Error)?,
+            look: @escaping @Sendable () -> Void,
+            waitForEnd: @escaping @Sendable () async -> Void
+        ) {
+            (self.session, self.isOfUser, self.end, self.look, self.waitForEnd) = (
+                session, isOfUser, end, look, waitForEnd
+            )
+        }
+
+        /// Whether calls of the session end with it.
+        fileprivate var bindsCalls: Bool { isOfUser ?? true }
 
         fileprivate var erased: Owner<any Sendable> {
             Owner<any Sendable>(session: session, isOfUser: isOfUser, end: end, look: look, waitForEnd: waitForEnd)
@@ -57,14 +74,18 @@ public struct CallSequence: Sendable {
 
     /// Records where the first call goes, and checks that every other call goes there as well.
     ///
+    /// - Parameter selection: The environments of switches that the call belongs to, which may share a URL with others;
+    ///   nil for a call that keeps to the service of the one before.
     /// - Throws: ``EnvironmentChange``.
-    func begin(at base: BaseUrl) throws(EnvironmentChange) {
-        let first = state.withLock { state in
+    func begin(at base: BaseUrl, in selection: [SelectionMark]?) throws(EnvironmentChange) {
+        let (first, isSelected) = state.withLock { state in
             let first = state.environment ?? base
             state.environment = first
-            return first
+            if state.selection == nil { state.selection = selection }
+            return (first, selection == nil || selection == state.selection)
         }
         try first.check(base)
+        guard isSelected else { throw EnvironmentChange(from: first.origin, to: base.origin) }
     }
 
     /// The facts that were noted for the first call: all others belong to the same account, except for a guest's calls
@@ -155,12 +176,22 @@ public struct CallSequence: Sendable {
 
 extension CallSequence {
     /// Whether the calls belong to a user's session, which may end.
-    public var hasSession: Bool { state.withLock { $0.owners.contains(where: \.isOfUser) } }
+    public var hasSession: Bool { state.withLock { $0.owners.contains(where: \.bindsCalls) } }
 
     /// Whether the first call's retrier has a credential for its requests, or may get one before they are sent.
     var hasLease: Bool { state.withLock { !$0.owners.isEmpty } }
 
-    private var users: [Owner<any Sendable>] { state.withLock { $0.owners.filter(\.isOfUser) } }
+    /// Notes that a request of the sequence has gone out without a credential: where it was not known whether somebody
+    /// is signed in, it now counts as a time in which nobody was.
+    func noteUnstamped() {
+        state.withLock { state in
+            for index in state.owners.indices where state.owners[index].isOfUser == nil {
+                state.owners[index].isOfUser = false
+            }
+        }
+    }
+
+    private var users: [Owner<any Sendable>] { state.withLock { $0.owners.filter(\.bindsCalls) } }
 
     /// The failure of any continuation once one of the sessions in which the first call began is over; nil while they
     /// all go on, and when it began in none.

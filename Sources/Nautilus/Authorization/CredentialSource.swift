@@ -57,7 +57,7 @@ extension CredentialSource {
     ) -> CallSequence.Owner<RefreshCoordinator<Credential>.Session> {
         .init(
             session: session,
-            isOfUser: !session.mark.isOfNobody,
+            isOfUser: session.mark.isOfUser,
             end: { [self] in end(of: session) },
             look: { [self] in lookForChanges() },
             waitForEnd: { [self] in await waitForEnd(of: session) }

@@ -148,6 +148,8 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Ends the session: its refresh is cancelled, a late result is dropped, and its waiting calls fail.
     public func signOut() {
         handle(.signOut)
+        // Where nobody was known to be signed in, there is no event, but calls may belong to the time before.
+        wakeEndWaiters()
     }
 
     /// Takes over a credential that was refreshed elsewhere, such as by another process: the session goes on.

@@ -80,17 +80,33 @@ enum RefreshScope {
 /// Work that brings, renews or revokes a credential. No redirect takes a request of it that carries one to another
 /// origin, and no cache answers it.
 package enum CredentialWork {
-    @TaskLocal private static var isMarked = false
+    /// A mark that ends with the work: tasks that the work has left behind are no longer part of it.
+    private final class Mark: Sendable {
+        private let outer: Mark?
+        private let isOver = Locked(false)
+
+        init(within outer: Mark?) {
+            self.outer = outer?.isActive == true ? outer : nil
+        }
+
+        var isActive: Bool { !isOver.withLock { $0 } || outer?.isActive == true }
+
+        func end() { isOver.withLock { $0 = true } }
+    }
+
+    @TaskLocal private static var mark: Mark?
 
     /// Whether the current task is part of such work; always true in a refresh.
-    static var isActive: Bool { isMarked || RefreshScope.isActive }
+    static var isActive: Bool { mark?.isActive == true || RefreshScope.isActive }
 
     /// Runs such work.
     package static func run<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        try await $isMarked.withValue(true, operation: work, isolation: isolation)
+        let mark = Mark(within: mark)
+        defer { mark.end() }
+        return try await $mark.withValue(mark, operation: work, isolation: isolation)
     }
 }
 

@@ -163,7 +163,11 @@ struct HedgedExchange: Sendable {
             root: context.exchange,
             mayOutliveAttempt: true
         )
-        race.start(.second, leaving: leave) { await follower.send(request, context.following(own), own, second) }
+        race.start(.second, leaving: leave) {
+            // The first answer may have come before this task has begun.
+            guard !Task.isCancelled else { return .unsent }
+            return await follower.send(request, context.following(own), own, second)
+        }
         return .success(permit)
     }
 
@@ -186,6 +190,9 @@ extension CallTrace.Sending {
 }
 
 extension RedirectFollower.Outcome {
+    /// The outcome of a send that was cancelled before it began.
+    fileprivate static var unsent: Self { Self(ending: .failed(CancellationError()), redirects: nil, exchange: nil) }
+
     /// The response, including that of a refused redirect.
     fileprivate var response: HttpResponse<Data>? {
         switch ending {

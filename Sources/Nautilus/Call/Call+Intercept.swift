@@ -111,23 +111,29 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         let request = request.withoutKey(try whileItGoesOn { call.builder.ownKey })
         return try await proceed(with: request, context, past: depth, asPartOf: side) { request in
             let context = context.preparing(self.call.book.takeNumber())
-            let stamped = try await self.stamp(request, context)
+            let stamped = try await self.stamp(request, context, past: depth)
             side.tell(.sending(stamped, .side))
             return try await self.call.sendAside(stamped, context, over: self.transport)
         }
     }
 
     /// Stamps a side request, and returns it as it goes out.
-    private func stamp(_ built: HttpRequest, _ context: AttemptContext) async throws -> HttpRequest {
-        try await turn.take()
-        defer { turn.give() }
+    ///
+    /// - Parameter depth: How many interceptors, from the outermost, it has skipped.
+    private func stamp(_ built: HttpRequest, _ context: AttemptContext, past depth: Int) async throws -> HttpRequest {
         var request = built
+        let stamping = Stamping(
+            turn: turn,
+            interceptors: interceptors.dropFirst(depth),
+            stopwatch: call.book.stopwatch
+        )
         do {
-            var retrier = try whileItGoesOn { call.retrier }
-            try await retrier.prepare(&request, context: context)
-            try whileItGoesOn {
-                call.retrier = retrier
-                _ = try call.builder.finish(&request, .aside, attempt: context.number)
+            try await stamping.run(&request, context) { request in
+                var retrier = try whileItGoesOn { call.retrier }
+                try await retrier.prepare(&request, context: context)
+                try whileItGoesOn { call.retrier = retrier }
+            } finish: { request in
+                _ = try whileItGoesOn { try call.builder.finish(&request, .aside, attempt: context.number) }
             }
         } catch let error as AttemptIsOver {
             throw error

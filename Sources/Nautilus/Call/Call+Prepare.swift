@@ -1,30 +1,4 @@
 extension Call {
-    /// The time above which a retrier must have waited, usually for a credential: 5 ms. Using a credential that is
-    /// already there takes less; every refresh takes more.
-    private static var longestStamping: Duration { .milliseconds(5) }
-    /// The time above which it has waited once more, and not just for a slow store: 100 ms.
-    private static var longestSecondStamping: Duration { .milliseconds(100) }
-    /// How often the interceptors look again. A retrier that takes its time whenever it is asked must not keep a request
-    /// from ever being sent.
-    private static var maxReadmissions: Int { 3 }
-
-    /// Lets the interceptors look again at a request whose retrier has waited.
-    ///
-    /// - Parameter round: How often they have looked again before.
-    /// - Returns: Whether they have made it wait once more.
-    private func readmit(
-        _ built: HttpRequest,
-        _ context: AttemptContext,
-        waitingSince start: Duration,
-        _ round: Int
-    ) async throws -> Bool {
-        let prepared = book.stopwatch.elapsed
-        let longest = round == 0 ? Self.longestStamping : Self.longestSecondStamping
-        guard round < Self.maxReadmissions, prepared - start > longest else { return false }
-        for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
-        return book.stopwatch.elapsed - prepared > Self.longestStamping
-    }
-
     /// Checks that another attempt's session still goes on, before its interceptors wait for anything, or answer it.
     ///
     /// - Throws: The end of the session.
@@ -43,21 +17,19 @@ extension Call {
     {
         var request = built
         do {
-            try await turn?.take()
-            defer { turn?.give() }
             belongsToSession = true
-            var start = turn == nil ? .zero : book.stopwatch.elapsed
-            try await retrier.prepare(&request, context: context)
-            var round = 0
-            while turn != nil, try await readmit(built, context, waitingSince: start, round) {
-                // Meanwhile the credential may have been replaced, or its user may have signed out.
-                (request, start, round) = (built, book.stopwatch.elapsed, round + 1)
+            guard let turn else {
+                // Without interceptors, there is one request at a time, and no other than the attempt's own.
                 try await retrier.prepare(&request, context: context)
+                let isOwn = try finish(&request, .own, context)
+                return (request, isOwn)
             }
-            belongsToSession = request.isStamped
-            goesUnstamped = !request.isStamped
-            // Without interceptors there is no other request.
-            let isOwn = try builder.finish(&request, turn == nil ? .own : .passedOn, attempt: context.number)
+            let stamping = Stamping(turn: turn, interceptors: interceptors[...], stopwatch: book.stopwatch)
+            let isOwn = try await stamping.run(&request, context) { request in
+                try await self.retrier.prepare(&request, context: context)
+            } finish: { request in
+                try self.finish(&request, .passedOn, context)
+            }
             ongoing?.tell(.sending(request, isOwn ? .main : .side))
             return (request, isOwn)
         } catch {
@@ -65,6 +37,73 @@ extension Call {
             throw failure(error, in: .prepare, delivery: .notSent)
         }
     }
+
+    /// Makes a stamped request the one that goes out.
+    ///
+    /// - Returns: Whether it is the attempt's own.
+    private func finish(
+        _ request: inout HttpRequest,
+        _ kind: RequestBuilder.Kind,
+        _ context: AttemptContext
+    ) throws -> Bool {
+        belongsToSession = request.isStamped
+        goesUnstamped = !request.isStamped
+        if goesUnstamped { sequence.noteUnstamped() }
+        return try builder.finish(&request, kind, attempt: context.number)
+    }
+}
+
+/// The stamping of a request that has passed interceptors: one at a time, and once more if a request has waited for its
+/// credential while an interceptor would have held it back.
+struct Stamping {
+    /// The time above which a request must have waited, usually for a credential: 5 ms. Using a credential that is
+    /// already there takes less; every refresh takes more.
+    private static var longestStamping: Duration { .milliseconds(5) }
+    /// How often the interceptors look again. A retrier that takes its time whenever it is asked must not keep a request
+    /// from ever being sent.
+    private static var maxReadmissions: Int { 3 }
+
+    let turn: Turn
+    /// The interceptors that the request has passed.
+    let interceptors: ArraySlice<any HttpInterceptor>
+    let stopwatch: Stopwatch
+
+    /// Stamps a request, and lets the interceptors look at it again if that has taken long.
+    ///
+    /// - Parameters:
+    ///   - request: The request as it has passed the interceptors.
+    ///   - stamp: Stamps it; called in turn, and again if the interceptors have made it wait: meanwhile the credential
+    ///     may have been replaced, or its user may have signed out.
+    ///   - finish: Makes the stamped request the one that goes out; called once, in turn.
+    func run<Value>(
+        _ request: inout HttpRequest,
+        _ context: AttemptContext,
+        stamp: (inout HttpRequest) async throws -> Void,
+        finish: (inout HttpRequest) throws -> Value
+    ) async throws -> Value {
+        let built = request
+        var round = 0
+        while true {
+            let start = stopwatch.elapsed
+            try await turn.take()
+            do {
+                defer { turn.give() }
+                request = built
+                try await stamp(&request)
+                if round == Self.maxReadmissions || !isLong(since: start) { return try finish(&request) }
+            }
+            // Not in turn: the attempt's other requests need not wait for this one's interceptors.
+            let stamped = stopwatch.elapsed
+            for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
+            round += 1
+            guard !isLong(since: stamped) else { continue }
+            try await turn.take()
+            defer { turn.give() }
+            return try finish(&request)
+        }
+    }
+
+    private func isLong(since start: Duration) -> Bool { stopwatch.elapsed - start > Self.longestStamping }
 }
 
 /// Lets tasks in one at a time, in the order in which they come.

@@ -12,6 +12,8 @@ struct CallBeginning: Sendable {
     let replacedConnection: StreamEnd?
     /// The call if it was made earlier; nil for one that is made now.
     var made: MadeCall?
+    /// The environments of switches that the call belongs to; nil if it need not tell.
+    var selection: [SelectionMark]?
 }
 
 /// A call that is made now and run later: it goes to the target, and belongs to the user, of the moment when it was
@@ -90,12 +92,15 @@ extension Call {
     /// - Parameters:
     ///   - end: The end of a stream's connection that this call replaces with a new connection; nil for any other call.
     ///   - sequence: The sequence of calls that it belongs to. Default: a new one, which it begins.
+    ///   - selection: The environments of switches that the sequence's calls must not leave. Default: nil, the call need
+    ///     not tell.
     ///   - made: The call if it was made earlier; nil, the default, for one that is made now.
     static func response(
         to request: R,
         with service: S,
         after end: StreamEnd? = nil,
         in sequence: CallSequence = CallSequence(),
+        _ selection: [SelectionMark]? = nil,
         made: MadeCall? = nil
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         #if DEBUG
@@ -110,7 +115,8 @@ extension Call {
             target: target,
             hook: isSilent ? nil : hook,
             replacedConnection: end,
-            made: made
+            made: made,
+            selection: selection
         )
         if isSilent { return try await withinDeadline(request, service, beginning).typed(for: request) }
         do throws(HttpError) {
@@ -181,7 +187,7 @@ extension Call {
         if let end = beginning.replacedConnection { call.payment = RetryPayment(after: end) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
-            await Result { () async throws(HttpError) in try await call.start(beginning.hook, after: move) }
+            await Result { () async throws(HttpError) in try await call.start(beginning, after: move) }
         }
     }
 
@@ -191,7 +197,7 @@ extension Call {
     }
 
     private func start(
-        _ hook: (any ServiceHook)?,
+        _ beginning: CallBeginning,
         after move: EnvironmentChange?
     ) async throws(HttpError) -> CallOutcome {
         guard !Task.isCancelled else {
@@ -206,12 +212,16 @@ extension Call {
         if let target {
             do {
                 if let move { throw move }
-                try sequence.begin(at: target.service)
+                try sequence.begin(at: target.service, in: beginning.selection)
             } catch {
                 throw recorder.failed(failure(error, in: .build, delivery: .notSent))
             }
+        } else if let refused = service.apiUrl as? RefusedBaseUrl {
+            // No hook answers it either: the service was made for another environment.
+            let refusal = InvalidRequest.baseUrl(reason: refused.reason)
+            throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
-        guard let hook else { return try await run() }
+        guard let hook = beginning.hook else { return try await run() }
         if let fulfilled = try await fulfil(by: hook) {  // 0
             var response = fulfilled.replacingBody(Data())
             response.trace = recorder.fulfilled()

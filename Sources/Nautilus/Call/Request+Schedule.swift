@@ -12,7 +12,7 @@ extension Request {
     ///
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
     public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
-        try await response(with: service, in: CallSequence())
+        try await response(with: service, in: CallSequence(), isContinued: false)
     }
 
     /// Calls the service as one of several calls that continue one another: the call belongs to the environment and to
@@ -25,14 +25,24 @@ extension Request {
         with service: S,
         in sequence: CallSequence
     ) async throws(S.RequestError) -> HttpResponse<Result> {
+        try await response(with: service, in: sequence, isContinued: true)
+    }
+
+    /// - Parameter isContinued: Whether the sequence may have other calls.
+    private func response<S: HttpService>(
+        with service: S,
+        in sequence: CallSequence,
+        isContinued: Bool
+    ) async throws(S.RequestError) -> HttpResponse<Result> {
         if let selected = service.selectedService {
             #if DEBUG
                 NearMissWarnings.shared.check(service, isPartOfRefresh: RefreshScope.isActive)
             #endif
-            return try await response(with: selected, in: sequence)
+            return try await response(with: selected, in: sequence, isContinued: isContinued)
         }
         do throws(HttpError) {
-            let response = try await Call.response(to: self, with: service, in: sequence)
+            let selection = isContinued ? ServiceEnvironment.selection(of: service) : nil
+            let response = try await Call.response(to: self, with: service, in: sequence, selection)
             service.noteSuccess()
             return response
         } catch {

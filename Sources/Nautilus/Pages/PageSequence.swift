@@ -67,6 +67,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
                     try checkCancellation()
                     page = try await self.page(at: target)
                     try checkSession()
+                    try checkCancellation()
                 } catch {
                     end()
                     throw error

@@ -22,7 +22,7 @@ public struct ServiceConfiguration: Sendable {
     /// - Parameter environment: Where the values that were read come from; nil if the service follows no switch.
     fileprivate func overrides(in environment: ServiceEnvironment?) -> Overrides {
         var own = own
-        if hasRead.withLock({ $0 }) { own.environment = environment }
+        if hasRead.withLock({ $0 }) { (own.environment, own.wasRead) = (environment, true) }
         return own
     }
 
@@ -34,7 +34,7 @@ public struct ServiceConfiguration: Sendable {
     }
     /// Whether a base URL without scheme means `https`.
     public var usesSecureProtocol: Bool {
-        get { own.usesSecureProtocol ?? base.usesSecureProtocol }
+        get { own.usesSecureProtocol ?? environment.usesSecureProtocol }
         set { own.usesSecureProtocol = newValue }
     }
     /// Header fields that are added to the service's; they override all fields of the service, including the
@@ -126,8 +126,9 @@ extension HttpService {
     /// is hidden, as in an ``AnyHttpService``, what `change` has read of the service belongs to the environment that
     /// was selected then, such as the interceptors to which it adds one: calls that begin in another one fail with
     /// ``InvalidRequest/baseUrl(reason:)``, and nothing is sent. Environments of a ``ServiceSwitch`` are told apart
-    /// however much they have in common; those of another service that has a `selectedService`, by their base URLs. A
-    /// service whose own properties follow a switch cannot be told from one that moves: what is read of it goes along.
+    /// however much they have in common; those of another service that has a `selectedService`, also within a switch,
+    /// by their base URLs without the query. A service whose own properties follow a switch cannot be told from one
+    /// that moves: what is read of it goes along.
     ///
     /// - Parameter change: Sets properties. It is called once, immediately.
     /// - Throws: Any error that `change` throws.
@@ -214,8 +215,12 @@ extension ChangedServiceSwitch: Redacted {
 
 /// The replaced properties of a service; nil for each that is still the base's.
 private struct Overrides {
-    /// The only environment in which they apply, since they were made from values read there; nil for any.
+    /// Whether they were made from values that belong to an environment.
+    var wasRead = false
+    /// The environment of those values, the only one in which they apply; nil if none was selected then.
     var environment: ServiceEnvironment?
+    /// Whether they were made from values that were read while nothing was selected, and something is now.
+    var isElsewhere = false
     var apiUrl: (any UrlConvertible)?
     var usesSecureProtocol: Bool?
     var header: HttpHeader = [:]
@@ -241,11 +246,14 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
 
     var forwarded: any HttpService { base.forwarded }
 
+    /// Whether the replaced properties were made for another environment.
+    private var isElsewhere: Bool {
+        own.isElsewhere || own.environment.map { $0 != ServiceEnvironment(of: base.final) } ?? false
+    }
+
     var apiUrl: any UrlConvertible {
-        guard own.environment != nil || own.apiUrl != nil else { return forwarded.apiUrl }
-        if let environment = own.environment, environment != ServiceEnvironment(of: base.final) {
-            return RefusedBaseUrl.changedElsewhere
-        }
+        guard own.wasRead || own.apiUrl != nil else { return forwarded.apiUrl }
+        if isElsewhere { return RefusedBaseUrl.changedElsewhere }
         let url = forwarded.apiUrl
         if type(of: url) == RefusedBaseUrl.self { return url }
         return own.apiUrl ?? url
@@ -263,8 +271,15 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var interceptors: [any HttpInterceptor] { own.interceptors ?? forwarded.interceptors }
     var retrierFactory: any RetrierFactory { own.retrierFactory ?? forwarded.retrierFactory }
     var hedging: Hedging? { own.hedging ?? forwarded.hedging }
-    var hook: any ServiceHook { own.hook ?? forwarded.hook }
-    var observer: any CallObserver { own.observer ?? forwarded.observer }
+    // The environment's own are told that a call is refused, and no others.
+    var hook: any ServiceHook {
+        guard let hook = own.hook, !isElsewhere else { return forwarded.hook }
+        return hook
+    }
+    var observer: any CallObserver {
+        guard let observer = own.observer, !isElsewhere else { return forwarded.observer }
+        return observer
+    }
     var transport: any HttpTransport { own.transport ?? forwarded.transport }
     var webSocketTransport: any WebSocketTransport { own.webSocketTransport ?? forwarded.webSocketTransport }
     var clock: any Clock<Duration> { own.clock ?? forwarded.clock }
@@ -274,7 +289,11 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var coders: JsonCoders { own.coders ?? forwarded.coders }
 
     var selectedService: AnyHttpService<RequestError>? {
-        base.selectedService.map { AnyHttpService(OverridingService(base: $0, own: own)) }
+        base.selectedService.map { selected in
+            var own = own
+            if own.wasRead, own.environment == nil { own.isElsewhere = true }
+            return AnyHttpService(OverridingService(base: selected, own: own))
+        }
     }
 
     func mapError(_ error: HttpError) -> RequestError { base.mapError(error) }

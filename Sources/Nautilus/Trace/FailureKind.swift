@@ -107,5 +107,5 @@ extension EnvironmentChange: PrintableError {
     }
 
     /// Where the service is now, without the path, which would not help a reader.
-    var place: String { from == to ? "another path of \(to)" : "\(to)" }
+    var place: String { from == to ? "another environment at \(to)" : "\(to)" }
 }

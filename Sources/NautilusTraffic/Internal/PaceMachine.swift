@@ -6,11 +6,34 @@ struct PaceAsker: Sendable {
     let remaining: Duration?
     /// Whether the request goes to the front of the line, because others may wait for the credential that it brings.
     let isUrgent: Bool
+    /// Whether the request had been let go before, and has then waited for its credential: it goes ahead of those that
+    /// have not.
+    var isBack = false
+    /// The request.
+    var request: PaceRequest?
+
+    fileprivate var urgency: Int { isUrgent ? 2 : isBack ? 1 : 0 }
 }
 
 extension PaceAsker {
+    init(_ context: AttemptContext, isBack: Bool = false) {
+        self.init(
+            remaining: context.remaining,
+            isUrgent: context.isForCredential,
+            isBack: isBack,
+            request: PaceRequest(context)
+        )
+    }
+}
+
+/// A request under way. Several of one attempt may count as the same: they are let go and end alike.
+struct PaceRequest: Hashable, Sendable {
+    private let call: UInt64
+    private let attempt: Int
+    private let isSide: Bool
+
     init(_ context: AttemptContext) {
-        self.init(remaining: context.remaining, isUrgent: context.isForCredential)
+        (call, attempt, isSide) = (context.call.id, context.number, context.isSideRequest)
     }
 }
 
@@ -42,6 +65,8 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var limits = PaceLimits()
     /// The requests that count towards the client's own rate; nil when it has none.
     private var starts: RecentStarts?
+    /// When the requests under way were let go, if the client has its own rate.
+    private var letGo: [PaceRequest: [Duration]] = [:]
     /// When the pause ordered by the server ends; nil when there is none.
     private var pauseEnd: Duration?
     private var line = WaitingLine<Entrant>()
@@ -54,7 +79,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// When the server last said anything of its limits, or was asked in spite of them.
     private var lastWord = Duration.zero
     /// The request that was sent in spite of the server's word; nil when there is none.
-    private var probe: Int?
+    private var probe: (number: Int, request: PaceRequest?)?
     /// The moment, from 0 to 1, within its turn at which the first in line is released.
     private var draw = 0.0
     /// When the present alarm rings; nil when none is set.
@@ -71,25 +96,27 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// The value of keeping this state: for how much longer the server's word holds.
     func worth(at now: Duration) -> OriginWorth {
         guard waiting == 0, underWay == 0 else { return .indispensable }
-        let end = max(pauseEnd ?? now, limits.lastEnd ?? now, starts?.lastEnd ?? now)
+        // The client's own rate is a promise, and its partitions are the app's own.
+        if let end = starts?.lastEnd, end > now { return .indispensable }
+        let end = max(pauseEnd ?? now, limits.lastEnd ?? now)
         return end > now ? .some((end - now) / .seconds(1)) : .nothing
     }
 
     /// The number of a request that goes at once, regardless of the time; nil when ``ask(_:at:)`` has to answer.
     mutating func immediateNumber() -> Int? {
         guard waiting == 0, pauseEnd == nil, limits.count == 0, starts == nil else { return nil }
-        return begin(at: .zero)
+        return begin(nil, at: .zero)
     }
 
     /// Asks whether a request may go.
     mutating func ask(_ asker: PaceAsker, at now: Duration) -> Answer {
-        let (block, ahead) = (updateBlock(at: now), asker.isUrgent ? 0 : waiting)
-        guard ahead > 0 || block != nil else { return .go(number: begin(at: now)) }
+        let (block, ahead) = (updateBlock(at: now), asker.urgency > 0 ? 0 : waiting)
+        guard ahead > 0 || block != nil else { return .go(number: begin(asker.request, at: now)) }
         let wait = waitEnd(ahead: ahead, at: now) - now
         if let refusal = rules.refusal(of: wait, remaining: asker.remaining) {
             guard mayProbe(at: now) else { return .refuse(refusal) }
-            let number = begin(at: now)
-            (probe, lastWord) = (number, now)
+            let number = begin(asker.request, at: now)
+            (probe, lastWord) = ((number, asker.request), now)
             return .go(number: number)
         }
         return ahead < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
@@ -100,7 +127,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// - Parameter draw: From 0 to 1; used if the request is the first in line.
     mutating func wait(_ entrant: Entrant, draw: Double) {
         if waiting == 0 { self.draw = draw }
-        line.append(entrant, urgency: entrant.asker.isUrgent ? 1 : 0)
+        line.append(entrant, urgency: entrant.asker.urgency)
     }
 
     /// Stops waiting; nil when the request is not waiting, because it has been released.
@@ -118,7 +145,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         // once.
         nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
         self.draw = draw
-        return (entrant.waiter, begin(at: now))
+        return (entrant.waiter, begin(entrant.asker.request, at: now))
     }
 
     /// The time at which the first in line is released, if nothing changes; nil when no request waits.
@@ -147,6 +174,24 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         }
     }
 
+    /// Takes back that a request was let go, which has not been sent yet and asks once more.
+    ///
+    /// - Returns: Whether it has to ask; false for the request that is sent in spite of the server's word.
+    mutating func takeBack(_ request: PaceRequest) -> Bool {
+        if let probe, probe.request == request { return false }
+        underWay -= 1
+        if let start = takeStart(of: request) { starts?.remove(start) }
+        return true
+    }
+
+    /// When a request under way was let go; nil if that is not known.
+    private mutating func takeStart(of request: PaceRequest?) -> Duration? {
+        guard let request, var times = letGo[request] else { return nil }
+        let start = times.removeFirst()
+        letGo[request] = times.isEmpty ? nil : times
+        return start
+    }
+
     /// Notes that a request was answered.
     ///
     /// - Returns: The requests that no longer wait, since their wait has become too long.
@@ -154,9 +199,11 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         _ number: Int,
         limits reports: [RateLimit],
         retryAfter: Duration?,
+        to request: PaceRequest? = nil,
         at now: Duration
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
+        _ = takeStart(of: request)
         endProbe(by: number)
         if retryAfter != nil || !reports.isEmpty { lastWord = now }
         if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.clampedToCentury) }
@@ -174,8 +221,10 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// - Parameters:
     ///   - mayCount: Whether the server may have counted it.
     ///   - number: The request that was answered; nil, the default, when none was.
-    mutating func ended(mayCount: Bool, answered number: Int? = nil) {
+    ///   - request: The request.
+    mutating func ended(mayCount: Bool, answered number: Int? = nil, _ request: PaceRequest? = nil) {
         underWay -= 1
+        _ = takeStart(of: request)
         if let number { endProbe(by: number) }
         if mayCount { limits.charge() }
     }
@@ -183,8 +232,11 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
 extension PaceMachine {
     /// - Parameter now: Only used if the client has its own rate.
-    private mutating func begin(at now: Duration) -> Int {
-        starts?.note(now)
+    private mutating func begin(_ request: PaceRequest?, at now: Duration) -> Int {
+        if starts != nil {
+            starts?.note(now)
+            if let request { letGo[request, default: []].append(now) }
+        }
         underWay += 1
         lastNumber += 1
         return lastNumber
@@ -203,7 +255,7 @@ extension PaceMachine {
 
     /// Forgets what the server was believed to have said, once it has answered the request that was sent nevertheless.
     private mutating func endProbe(by number: Int) {
-        if number == probe { (probe, pauseEnd, limits) = (nil, nil, PaceLimits()) }
+        if number == probe?.number { (probe, pauseEnd, limits) = (nil, nil, PaceLimits()) }
     }
 
     /// Whether a request may ask in spite of the server's word, since that goes beyond the longest wait, and may be a

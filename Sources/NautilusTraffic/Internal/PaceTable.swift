@@ -74,11 +74,25 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
         _ number: Int,
         limits: [RateLimit],
         retryAfter: Duration?,
+        to request: PaceRequest,
         at now: Duration
     ) -> (turnedAway: [(waiter: Waiter, refusal: TrafficRefusal)], hasWaiters: Bool) {
         guard let place = lanes.place(of: lane) else { return ([], false) }
-        let turnedAway = lanes[place].answered(number, limits: limits, retryAfter: retryAfter, at: now)
+        let turnedAway = lanes[place].answered(
+            number,
+            limits: limits,
+            retryAfter: retryAfter,
+            to: request,
+            at: now
+        )
         return (turnedAway, lanes[place].waiting > 0)
+    }
+
+    /// Takes back that a request was let go.
+    ///
+    /// - Returns: Whether it has to ask once more.
+    mutating func takeBack(_ request: PaceRequest, in lane: PaceLane) -> Bool {
+        lanes.place(of: lane).map { lanes[$0].takeBack(request) } ?? true
     }
 
     /// Notes that a request is under way that will not be sent.
@@ -89,9 +103,9 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
     /// Counts a request that has ended without an informative answer.
     ///
     /// - Returns: Whether any request waits.
-    mutating func ended(_ lane: PaceLane, mayCount: Bool, answered number: Int?) -> Bool {
+    mutating func ended(_ lane: PaceLane, mayCount: Bool, answered number: Int?, _ request: PaceRequest) -> Bool {
         guard let place = lanes.place(of: lane) else { return false }
-        lanes[place].ended(mayCount: mayCount, answered: number)
+        lanes[place].ended(mayCount: mayCount, answered: number, request)
         return lanes[place].waiting > 0
     }
 

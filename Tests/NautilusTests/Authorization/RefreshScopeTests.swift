@@ -181,4 +181,21 @@ struct RefreshScopeTests {
         #expect(within.withLock { $0 } == true)
         #expect(await left.withLock { $0 }?.value == false)
     }
+
+    @Test("what work for a credential leaves behind is no part of it any more")
+    func leftBehindByWork() async {
+        let (stream, end) = AsyncStream.makeStream(of: Void.self)
+        let (isPart, isNested, task) = await CredentialWork.run {
+            await CredentialWork.run {}
+            let task = Task {
+                await CredentialWork.run {}
+                for await _ in stream {}
+                return CredentialWork.isActive
+            }
+            return (CredentialWork.isActive, await CredentialWork.run { CredentialWork.isActive }, task)
+        }
+        end.finish()
+        #expect(isPart && isNested)
+        #expect(await task.value == false)
+    }
 }

@@ -14,9 +14,9 @@ struct SequenceSessionTests {
         let coordinator: RefreshCoordinator<Token>
         let clock: ManualClock
 
-        init(_ simulation: Simulated) {
+        init(_ simulation: Simulated, signedIn: Bool = true) {
             clock = simulation.clock
-            coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) {
+            coordinator = RefreshCoordinator(credential: signedIn ? Token(number: 1) : nil, clock: clock) {
                 Token(number: $0.number + 10)
             }
         }
@@ -137,11 +137,14 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test("what began while nobody was signed in, and carries no credential, goes on when somebody signs in")
-    func foreignOrigin() async throws {
+    @Test(
+        "what began while nobody was signed in, and carries no credential, goes on when somebody signs in",
+        arguments: [false, true]
+    )
+    func foreignOrigin(hasSignedOut: Bool) async throws {
         try await simulate { simulation in
-            let world = World(simulation)
-            world.coordinator.signOut()
+            let world = World(simulation, signedIn: hasSignedOut)
+            if hasSignedOut { world.coordinator.signOut() }
             let events = ScriptedReply.chunks(
                 header: [.contentType: "text/event-stream"],
                 [Data("data: 1\n\n".utf8), Data("data: 2\n\n".utf8)]

@@ -87,7 +87,7 @@ struct EnvironmentChangeTests {
             Issue.record("\(result)")
             return
         }
-        #expect(error.kind.description == "the service has moved to another path of https://staging.example.com")
+        #expect(error.kind.description == "the service has moved to another environment at https://staging.example.com")
         #expect(urls.count == 1)
     }
 

@@ -25,6 +25,32 @@ struct HedgeInterleavingTests {
     }
 }
 
+@Suite("Hedging: an answer at the moment of the second send")
+struct HedgeMomentTests {
+    @Test("each request that goes out is in the trace")
+    func sameMoment() async throws {
+        for seed in 0..<300 as Range<UInt64> {
+            let (recorded, sent) = try await simulate(seed: seed) { simulation in
+                let clock = simulation.clock
+                let transport = ScriptedTransport(clock: clock) { _, _ in
+                    .delay(.milliseconds(100), then: .status(200))
+                }
+                let service = AnyHttpService<HttpError>(apiUrl: "a.com", transport: transport, clock: clock).with {
+                    $0.hedging = Hedging(
+                        after: .fixed(.milliseconds(100)),
+                        latencies: OriginLatencies(clock: clock),
+                        budget: .unlimited
+                    )
+                }
+                let response = try await AnyRequest(.get, ["a"]).response(with: service)
+                await clock.run()
+                return (response.trace.attempts.flatMap(\.exchanges).count, transport.count)
+            }
+            try #require(recorded == sent, "seed \(seed)")
+        }
+    }
+}
+
 /// Three calls that may hedge after 2 ms, over two slots and a little budget, of which some are given up.
 private struct HedgedCalls: Sendable {
     private struct Record {

@@ -93,11 +93,52 @@ struct ReadmissionTests {
     @Test("is sent in the end, though its retrier takes its time whenever it is asked")
     func slowRetrier() async throws {
         let slow = try await run(waits: Array(repeating: .milliseconds(10), count: 100))
-        #expect(slow.asked == [.milliseconds(10)])
-        #expect(slow.sent == ["2"])
+        #expect(slow.asked == [.milliseconds(10), .milliseconds(1_020), .milliseconds(2_030)])
+        #expect(slow.sent == ["4"])
         let slower = try await run(waits: Array(repeating: .seconds(2), count: 100))
         #expect(slower.asked == [.seconds(2), .seconds(5), .seconds(8)])
         #expect(slower.sent == ["4"])
+    }
+
+    /// Sends a request besides, before or while the attempt's own is passed on.
+    private struct Beside: HttpInterceptor {
+        let isFirst: Bool
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            var side = request
+            side.url.append(component: "side")
+            let aside = side
+            if isFirst {
+                _ = try await context.send(aside)
+                return try await next(request)
+            }
+            async let answer = context.send(aside)
+            let response = try await next(request)
+            _ = try await answer
+            return response
+        }
+    }
+
+    @Test("is looked at if it is a side request, or has waited for one to be stamped", arguments: [true, false])
+    func sideRequest(isFirst: Bool) async throws {
+        let (asked, count) = try await simulate { simulation in
+            let clock = simulation.clock
+            let guardian = Guard(clock: clock, refuses: false, pause: .zero)
+            let transport = ScriptedTransport(.status(200), afterLast: .repeat, clock: clock)
+            let retrier = SlowRetrier(clock: clock, waits: Locked([.seconds(2)]))
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "a.com",
+                interceptors: [Beside(isFirst: isFirst), guardian],
+                retrierFactory: AnyRetrierFactory { () -> any Retrier in retrier },
+                transport: transport,
+                clock: clock
+            )
+            try await AnyRequest(.get, ["things"]).schedule(with: service)
+            return (guardian.asked.withLock { $0 }, transport.count)
+        }
+        // If one waits for the other to be stamped, both have waited.
+        #expect(asked == Array(repeating: .seconds(2), count: isFirst ? 1 : 2))
+        #expect(count == 2)
     }
 
     @Test("is not sent when that is refused")

@@ -1,5 +1,7 @@
+import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A redirect's Location")
@@ -22,5 +24,31 @@ struct RedirectLocationTests {
         let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
         #expect(outcome.response?.body == "there")
         #expect(outcome.response?.url?.absoluteString == url)
+    }
+}
+
+@Suite("A redirect of a request that was cancelled meanwhile")
+struct CancelledRedirectTests {
+    /// Redirects each request, in a task that is cancelled before the answer comes.
+    private struct Unheeding: HttpTransport {
+        let count = Counter()
+
+        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+            _ = count.increment()
+            withUnsafeCurrentTask { $0?.cancel() }
+            return HttpResponse(status: 302, header: [.location: "/b"], body: Data())
+        }
+    }
+
+    @Test("is not followed, even if the transport does not heed cancellation")
+    func notFollowed() async throws {
+        let transport = Unheeding()
+        let task = Task {
+            await #expect(throws: HttpError.self) {
+                try await AnyRequest(.get, ["a"]).schedule(with: AnyHttpService(apiUrl: "a.com", transport: transport))
+            }
+        }
+        #expect(await task.value?.kind == .cancelled)
+        #expect(transport.count.value == 1)
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
-import Nautilus
 import NautilusTesting
 import TestSupport
 import Testing
+
+@testable import Nautilus
 
 @Suite("Pages of a list", .endsInTime)
 struct PageSequenceTests {
@@ -228,6 +229,32 @@ struct PageSequenceTests {
             #expect(error.error.request?.description == "GET https://api.example.com/v1")
         }
         #expect(try await iterator.next() == nil)
+    }
+
+    @Test("a reader that is cancelled at the moment of the answer gets no page")
+    func cancelledAtTheAnswer() async throws {
+        for seed in 0..<50 as Range<UInt64> {
+            let count = try await simulate(seed: seed) { simulation in
+                let clock = simulation.clock
+                let transport = ScriptedTransport(clock: clock) { _, _ in
+                    .delay(.seconds(1), then: .json(NumberPage(numbers: [1])))
+                }
+                let service = AnyHttpService<HttpError>(apiUrl: "a.com", transport: transport, clock: clock)
+                let (isCancelled, late) = (Locked(false), Locked(0))
+                let reader = BackgroundTask.start {
+                    var pages = NumberedPages().pages(with: service).makeAsyncIterator()
+                    while (try? await pages.next()) != nil {
+                        if isCancelled.withLock({ $0 }) { late.withLock { $0 += 1 } }
+                    }
+                }
+                try await clock.sleep(for: .seconds(1))
+                isCancelled.withLock { $0 = true }
+                reader.cancel()
+                await reader.value
+                return late.withLock { $0 }
+            }
+            try #require(count == 0, "seed \(seed)")
+        }
     }
 
     @Test("cancelling the reader cancels the page's call", arguments: [false, true])

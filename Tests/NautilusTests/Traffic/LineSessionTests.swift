@@ -26,12 +26,14 @@ struct LineSessionTests {
     }
 
     /// Starts two requests, of which the second one waits for 20 s, and signs out after 5 s.
-    private func ends(of request: some Request<String>, in line: Line) async throws -> (
+    ///
+    /// - Parameter isKnown: Whether anything is known of the session when they begin.
+    private func ends(of request: some Request<String>, in line: Line, isKnown: Bool = true) async throws -> (
         error: HttpError?, time: Duration, sent: Int
     ) {
         try await simulate { simulation in
             let clock = simulation.clock
-            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { _ in
+            let coordinator = RefreshCoordinator(credential: isKnown ? Token(number: 1) : nil, clock: clock) { _ in
                 throw TerminalRefreshFailure("invalid_grant")
             }
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(20), then: .status(200)) }
@@ -42,7 +44,7 @@ struct LineSessionTests {
                 transport: transport,
                 clock: clock
             )
-            async let first = request.result(with: service)
+            async let first = request.result(with: service.signedOut)
             try await transport.waitForAttempts(count: 1)
             async let second = request.result(with: service)
             try await clock.sleep(for: .seconds(5))
@@ -54,9 +56,9 @@ struct LineSessionTests {
         }
     }
 
-    @Test("at once, and unsent", arguments: Line.allCases)
-    func signedOut(line: Line) async throws {
-        let (error, time, sent) = try await ends(of: Ping(), in: line)
+    @Test("at once, and unsent", arguments: Line.allCases, [true, false])
+    func signedOut(line: Line, isKnown: Bool) async throws {
+        let (error, time, sent) = try await ends(of: Ping(), in: line, isKnown: isKnown)
         #expect(error?.isSuperseded == true)
         #expect(error?.delivery == .notSent)
         #expect(time == .seconds(5))

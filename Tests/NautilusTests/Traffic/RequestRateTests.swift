@@ -70,6 +70,18 @@ struct RequestRateTests {
         #expect(starts.lastEnd == .seconds(21))
     }
 
+    @Test("takes back the one that has not gone after all")
+    func takenBack() {
+        var starts = RecentStarts(.requests(3, per: .seconds(10)))
+        for time in [1, 4, 5, 11] { starts.note(.seconds(time)) }
+        starts.remove(.seconds(1))
+        #expect((0...2).map { starts.turn(ahead: $0, at: .seconds(11)) } == [14, 15, 21].map { .seconds($0) })
+        starts.remove(.seconds(5))
+        #expect((0...3).map { starts.turn(ahead: $0, at: .seconds(11)) } == [11, 14, 21, 21].map { .seconds($0) })
+        starts.note(.seconds(12))
+        #expect((0...2).map { starts.turn(ahead: $0, at: .seconds(12)) } == [14, 21, 22].map { .seconds($0) })
+    }
+
     @Test("takes what makes no sense for what is nearest")
     func limits() {
         #expect(RequestRate.requests(0, per: .seconds(1)).count == 1)

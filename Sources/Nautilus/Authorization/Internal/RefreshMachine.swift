@@ -143,7 +143,7 @@ extension RefreshMachine {
     /// The session of a call that begins now. Before anything has happened, somebody may be signed in elsewhere.
     var session: SessionMark {
         var session = mark
-        session.isOfNobody = state.session == nil && epoch > 0
+        if state.session == nil { session.isOfUser = epoch > 0 ? false : nil }
         return session
     }
 

@@ -57,8 +57,8 @@ struct SessionMark: Hashable, Sendable {
     var number = 0
     /// Counts the sign-ins and sign-outs in this process.
     var changesHere = 0
-    /// Whether nobody is known to be signed in; not a part of the mark itself.
-    var isOfNobody = false
+    /// Whether somebody is signed in, nil if that is not known; not a part of the mark itself.
+    var isOfUser: Bool? = true
 
     static func == (left: SessionMark, right: SessionMark) -> Bool {
         (left.coordinator, left.number, left.changesHere) == (right.coordinator, right.number, right.changesHere)

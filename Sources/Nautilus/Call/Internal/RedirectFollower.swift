@@ -56,6 +56,10 @@ struct RedirectFollower: Sendable {
             if let end = sequence?.endOfSession {
                 return Outcome(ending: .failed(end), redirects: redirects, exchange: record)
             }
+            // Not every transport heeds cancellation.
+            if Task.isCancelled {
+                return Outcome(ending: .failed(CancellationError()), redirects: redirects, exchange: record)
+            }
             visited.append(Visit(request))
             do throws(RedirectRefusal) {
                 let previous = request

@@ -1,29 +1,30 @@
 /// The environment that a service belongs to, to tell whether another service belongs to the same one.
-enum ServiceEnvironment: Sendable, Hashable {
-    /// One of a ``ServiceSwitch``; of one within another, an environment of each, the outermost first.
-    case selected([SelectionMark])
-    /// That of a service of whichever kind, by its base URL, since no more is known of it.
-    case url(String, isSecure: Bool)
+struct ServiceEnvironment: Sendable, Hashable {
+    private let selection: [SelectionMark]
+    /// The base URL without its query, which may be a signature. It tells the environments of a service apart that is
+    /// no switch, or has one within it.
+    private let place: String
+    private let isSecure: Bool
 
     /// The environment of a service that follows no selection itself.
     init(of service: some HttpService) {
+        selection = Self.selection(of: service)
+        // Unchecked: invalid URLs may belong to different environments, too.
+        let url = service.apiUrl.urlString
+        place = String(url[..<(url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex)])
+        isSecure = service.usesSecureProtocol
+    }
+
+    /// The environments of switches that a service belongs to, the outermost first; empty for a service of another kind.
+    static func selection(of service: some HttpService) -> [SelectionMark] {
         var marks: [SelectionMark] = []
         var inner: any HttpService = service
         while let wrapper = inner as? any ForwardingService {
             if let selected = wrapper as? any MarkedService { marks.append(selected.mark) }
             inner = wrapper.forwarded
         }
-        self =
-            marks.isEmpty
-            ? .url(service.apiUrl.urlString, isSecure: service.usesSecureProtocol) : .selected(marks)
+        return marks
     }
-}
-
-/// An environment of a switch; equal only to itself.
-final class SelectionMark: Sendable, Hashable {
-    static func == (left: SelectionMark, right: SelectionMark) -> Bool { left === right }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A service that knows its environment.

@@ -1,0 +1,137 @@
+import Foundation
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import Nautilus
+@testable import NautilusTraffic
+
+@Suite("Pacing, with a retrier that takes time whenever it is asked")
+struct PacingReadmissionTests {
+    /// Takes a random time up to the longest, as a signature does, or a look into a store.
+    private struct SlowRetrier: Retrier {
+        let clock: ManualClock
+        let random: any RandomSource
+        let longest: Duration
+        let isRandom: Bool
+
+        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            try await clock.sleep(for: isRandom ? longest * random.nextFraction() : longest)
+        }
+
+        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
+    }
+
+    private struct World: Sendable {
+        let clock: ManualClock
+        let transport: ScriptedTransport
+        let service: AnyHttpService<HttpError>
+
+        init(
+            _ simulation: Simulated,
+            _ pacing: Pacing,
+            taking longest: Duration,
+            isRandom: Bool = false,
+            isBusyAtFirst: Bool = false
+        ) {
+            clock = simulation.clock
+            let count = Counter()
+            transport = ScriptedTransport(clock: simulation.clock) { _, _ in
+                count.increment() == 1 && isBusyAtFirst
+                    ? .status(503, header: [.retryAfter: "86400"]) : .status(200)
+            }
+            let retrier = SlowRetrier(clock: clock, random: simulation.random, longest: longest, isRandom: isRandom)
+            service = AnyHttpService(
+                apiUrl: "a.com",
+                interceptors: [pacing],
+                retrierFactory: AnyRetrierFactory { () -> any Retrier in retrier },
+                transport: transport,
+                clock: simulation.clock
+            )
+        }
+
+        /// Calls again and again, and counts the requests that were sent.
+        func count(calls: Int, every interval: Duration, deadline: Duration? = nil) async throws -> Int {
+            for _ in 0..<calls {
+                try? await AnyRequest(.get, ["a"]).with { $0.deadline = deadline }.schedule(with: service)
+                try await clock.sleep(for: interval)
+            }
+            return transport.count
+        }
+    }
+
+    @Test("keeps its rate, and reaches it", arguments: [1, 10, 50, 90, 150], [true, false])
+    func crowd(milliseconds: Int, isRandom: Bool) async throws {
+        let starts = try await simulate(seed: UInt64(milliseconds)) { simulation in
+            let pacing = Pacing(
+                rate: .requests(5, per: .seconds(1)),
+                clock: simulation.clock,
+                random: simulation.random
+            )
+            let longest = Duration.milliseconds(milliseconds)
+            let world = World(simulation, pacing, taking: longest, isRandom: isRandom)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...60 {
+                    group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: world.service) }
+                }
+            }
+            return world.transport.attempts.map(\.start).sorted()
+        }
+        #expect(starts.count == 60)
+        let slack = milliseconds > 5 ? .zero : Duration.milliseconds(5)
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) - slack })
+        #expect(starts.last.map { $0 < .seconds(14) } == true)
+    }
+
+    @Test("sends what may be sent at once", arguments: [.zero, .milliseconds(10), .seconds(1)] as [Duration])
+    func idle(longest: Duration) async throws {
+        let counts = try await simulate { simulation in
+            let (clock, random) = (simulation.clock, simulation.random)
+            let slow = RequestRate.requests(1, per: .seconds(10))
+            let waiting = Pacing(rate: slow, clock: clock, random: random)
+            let refusing = Pacing(rate: slow, maxWaiting: 0, clock: clock, random: random)
+            let slowest = Pacing(rate: .requests(1, per: .seconds(90)), clock: clock, random: random)
+            return [
+                try await World(simulation, waiting, taking: longest)
+                    .count(calls: 10, every: .seconds(20), deadline: .seconds(5)),
+                try await World(simulation, refusing, taking: longest).count(calls: 10, every: .seconds(20)),
+                try await World(simulation, slowest, taking: longest).count(calls: 10, every: .seconds(100)),
+            ]
+        }
+        #expect(counts == [10, 10, 10])
+    }
+
+    @Test("asks the server nevertheless, once a minute", arguments: [.zero, .milliseconds(10)] as [Duration])
+    func probe(longest: Duration) async throws {
+        let count = try await simulate { simulation in
+            let pacing = Pacing(clock: simulation.clock, random: simulation.random)
+            return try await World(simulation, pacing, taking: longest, isBusyAtFirst: true)
+                .count(calls: 60, every: .seconds(10))
+        }
+        // The first, the one after a minute, and all after that.
+        #expect(count == 55)
+    }
+
+    @Test("forgets no partition's rate, however many there are")
+    func partitions() async throws {
+        let counts = try await simulate { simulation in
+            let pacing = Pacing(
+                rate: .requests(1, per: .seconds(3_600)),
+                partition: { $0.url.path },
+                clock: simulation.clock,
+                random: simulation.random
+            )
+            let world = World(simulation, pacing, taking: .zero)
+            var counts: [Int] = []
+            for _ in 1...3 {
+                for user in 1...1_100 {
+                    try? await AnyRequest(.get, ["users", user]).schedule(with: world.service)
+                }
+                counts.append(world.transport.count)
+                if counts.count == 2 { try await simulation.clock.sleep(for: .seconds(3_600)) }
+            }
+            return counts
+        }
+        #expect(counts == [1_100, 1_100, 2_200])
+    }
+}
