@@ -169,6 +169,21 @@ struct TenantSwitchTests {
         #expect(told.withLock { $0 } == ["production failed"])
     }
 
+    @Test("finishes a call where it began")
+    func finishes() async throws {
+        let (selected, tenants) = (selected, tenants)
+        let transport = ScriptedTransport { _, context in
+            selected.withLock { $0 = "bert" }
+            return .status(context.number == 1 ? 503 : 204)
+        }
+        let changed = AnyHttpService(ServiceSwitch(1) { _ in tenants }).with {
+            $0.transport = transport
+            $0.retrierFactory = BackoffRetrier.factory(.standard.with { $0.backoff = .constant(.zero) })
+        }
+        _ = try await AnyRequest(.get, ["things"]).schedule(with: changed)
+        #expect(transport.attempts.map { $0.request.url.host } == ["anna.test", "anna.test"])
+    }
+
     @Test("a sequence of calls stays in the environment in which it began, though another has the same URL")
     func sequence() async throws {
         let transport = transport

@@ -94,6 +94,51 @@ struct LineSessionTests {
         }
     }
 
+    /// Stamps only if somebody was signed in when the call began.
+    private struct OptionalRetrier: Retrier {
+        var lease: CredentialLease<RefreshCoordinator<Token>>
+        let isSignedIn: Bool
+
+        init(_ coordinator: RefreshCoordinator<Token>) {
+            (lease, isSignedIn) = (CredentialLease(coordinator), coordinator.current != nil)
+        }
+
+        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+            guard isSignedIn else { return }
+            try await lease.stamp(&httpRequest, context: context) { $1.header[.authorization] = "\($0.number)" }
+        }
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    @Test("one that began while nobody was signed in waits on when somebody signs in", arguments: Line.allCases)
+    func nobody(line: Line) async throws {
+        let (error, time, sent) = try await simulate { simulation in
+            let clock = simulation.clock
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
+            coordinator.signOut()
+            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(20), then: .status(200)) }
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                interceptors: [line.make(clock)],
+                retrierFactory: AnyRetrierFactory { OptionalRetrier(coordinator) },
+                transport: transport,
+                clock: clock
+            )
+            async let first = Ping().result(with: service.signedOut)
+            try await transport.waitForAttempts(count: 1)
+            async let second = Ping().result(with: service)
+            try await clock.sleep(for: .seconds(5))
+            coordinator.signIn(Token(number: 2))
+            let error = await second.error
+            _ = await first
+            return (error, clock.now.offset, transport.attempts.map { $0.header[.authorization] })
+        }
+        #expect(error == nil)
+        #expect(time >= .seconds(40))
+        #expect(sent == [nil, nil])
+    }
+
     @Test("one that carries no credential waits on", arguments: Line.allCases)
     func foreign(line: Line) async throws {
         let (error, time, sent) = try await ends(of: Foreign(), in: line)
