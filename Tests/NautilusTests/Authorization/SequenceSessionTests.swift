@@ -10,37 +10,12 @@ import Testing
 /// A session bounds everything that begins in it: pages, connections of a stream, what is asked again in the background.
 @Suite("A sequence of calls belongs to the session that it began in")
 struct SequenceSessionTests {
-    private struct World {
-        let coordinator: RefreshCoordinator<Token>
-        let clock: ManualClock
-
-        init(_ simulation: Simulated, signedIn: Bool = true) {
-            clock = simulation.clock
-            coordinator = RefreshCoordinator(credential: signedIn ? Token(number: 1) : nil, clock: clock) {
-                Token(number: $0.number + 10)
-            }
-        }
-
-        func service(
-            _ transport: ScriptedTransport,
-            interceptors: [any HttpInterceptor] = [],
-            hook: any ServiceHook = NilServiceHook(),
-            webSocketTransport: (any WebSocketTransport)? = nil
-        ) -> AnyHttpService<HttpError> {
-            coordinator.service(transport, clock).with {
-                $0.interceptors = interceptors
-                $0.hook = hook
-                if let webSocketTransport { $0.webSocketTransport = webSocketTransport }
-            }
-        }
-    }
-
     private static let firstPage = ScriptedReply.reply(text: #"{"numbers": [1], "next": "b"}"#)
 
     @Test("the second page is not read as the next user, prefetched or not", arguments: [false, true])
     func pages(isPrefetching: Bool) async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let script = ScriptedTransport(Self.firstPage, .reply(text: #"{"numbers": [2]}"#))
             // A page ahead waits where users change.
             let service = world.service(script, interceptors: [Waiting(clock: simulation.clock)])
@@ -57,7 +32,7 @@ struct SequenceSessionTests {
     @Test("nor is it after a first page that no credential was stamped for, since a hook had it")
     func afterHook() async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let script = ScriptedTransport(.reply(text: #"{"numbers": [2]}"#))
             let service = world.service(script, hook: FirstPageHook())
             var pages = CursorPages().pages(with: service).makeAsyncIterator()
@@ -73,7 +48,7 @@ struct SequenceSessionTests {
     @Test("and no page that the cache has for the next user")
     func cached() async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let user = Locked("bob")
             let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
             let cache = HttpCache(accounts: accounts, wallClock: { simulation.clock.date })
@@ -103,7 +78,7 @@ struct SequenceSessionTests {
     @Test("the second page is the same user's after a refresh")
     func refreshed() async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let script = ScriptedTransport(Self.firstPage, .status(401), .reply(text: #"{"numbers": [2]}"#))
             var numbers: [Int] = []
             for try await number in CursorPages().items(with: world.service(script)) { numbers.append(number) }
@@ -116,7 +91,7 @@ struct SequenceSessionTests {
     @Test("of two users with a coordinator each, the second gets no page of the first")
     func ownCoordinators() async throws {
         try await simulate { simulation in
-            let (alice, bob) = (World(simulation), World(simulation))
+            let (alice, bob) = (OneSessionWorld(simulation), OneSessionWorld(simulation))
             let current = Locked(alice.coordinator)
             let script = ScriptedTransport(Self.firstPage, .reply(text: #"{"numbers": [2]}"#))
             let service = AnyHttpService(
@@ -143,7 +118,7 @@ struct SequenceSessionTests {
     )
     func foreignOrigin(hasSignedOut: Bool) async throws {
         try await simulate { simulation in
-            let world = World(simulation, signedIn: hasSignedOut)
+            let world = OneSessionWorld(simulation, signedIn: hasSignedOut ? Token(number: 1) : nil)
             if hasSignedOut { world.coordinator.signOut() }
             let events = ScriptedReply.chunks(
                 header: [.contentType: "text/event-stream"],
@@ -162,7 +137,7 @@ struct SequenceSessionTests {
     @Test("what began while nobody was signed in gets no credential of the user who comes")
     func nobody() async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             world.coordinator.signOut()
             let script = ScriptedTransport(Self.firstPage, clock: simulation.clock)
             let service = world.service(script, hook: FirstPageHook())
@@ -178,8 +153,8 @@ struct SequenceSessionTests {
     @Test("what a service began with no session, or with another one before it, does not go on as the user who comes")
     func laterSession() async throws {
         try await simulate { simulation in
-            let (alice, bob) = (World(simulation), World(simulation))
-            for before in [[], [alice]] as [[World]] {
+            let (alice, bob) = (OneSessionWorld(simulation), OneSessionWorld(simulation))
+            for before in [[], [alice]] as [[OneSessionWorld]] {
                 let current = Locked(before)
                 let event = ScriptedReply.chunks(
                     header: ["Content-Type": "text/event-stream"],
@@ -232,7 +207,7 @@ struct SequenceSessionTests {
     @Test("an event stream does not connect again as the next user")
     func events() async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let events = ScriptedReply.chunks(
                 header: ["Content-Type": "text/event-stream"],
                 [Data("id: a\ndata: 1\n\n".utf8)]
@@ -251,7 +226,7 @@ struct SequenceSessionTests {
     @Test("an event stream that waits for its next event ends with its session", arguments: [false, true])
     func waitingEvents(isSignOut: Bool) async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let event = Data("data: 1\n\n".utf8)
             let header: HttpHeader = ["Content-Type": "text/event-stream"]
             let script = ScriptedTransport(
@@ -277,7 +252,7 @@ struct SequenceSessionTests {
     @Test("a stored page is not looked after in the background as the next user")
     func revalidation() async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let script = ScriptedTransport(
                 .reply(header: ["Cache-Control": "max-age=1, stale-while-revalidate=100"], text: "a"),
                 .reply(text: "b")

@@ -16,7 +16,7 @@ struct SessionEndStreamTests {
     @Test("a web socket whose reader waits is closed", arguments: SessionEnding.allCases)
     func socket(ending: SessionEnding) async throws {
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let closed = Counter()
             let sockets = ScriptedWebSocketTransport(
                 .accept { socket in
@@ -41,7 +41,7 @@ struct SessionEndStreamTests {
     @Test("a feed that waits for its next event ends", arguments: SessionEnding.allCases)
     func feed(ending: SessionEnding) async throws {
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let event = Data("data: 1\n\n".utf8)
             let script = ScriptedTransport(
                 .chunks(header: [.contentType: "text/event-stream"], [event, event], pause: .seconds(100)),
@@ -64,7 +64,7 @@ struct SessionEndStreamTests {
         let folder = try TemporaryFolder()
         let target = folder.url.appendingPathComponent("invoice.pdf")
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let part = Data("part".utf8)
             let script = ScriptedTransport(.chunks([part, part], pause: .seconds(100)), clock: simulation.clock)
             simulation.start {
@@ -85,7 +85,7 @@ struct SessionEndStreamTests {
     func ready(ending: SessionEnding) async throws {
         for seed in 0..<10 as Range<UInt64> {
             try await simulate(seed: seed) { simulation in
-                let world = SessionEndWorld(simulation)
+                let world = OneSessionWorld(simulation, expires: true)
                 let event = Data("data: 1\n\n".utf8)
                 let script = ScriptedTransport(
                     .chunks(header: [.contentType: "text/event-stream"], [event, event]),
@@ -113,7 +113,7 @@ struct SessionEndStreamTests {
     func send(ending: SessionEnding) async throws {
         for seed in 0..<10 as Range<UInt64> {
             try await simulate(seed: seed) { simulation in
-                let world = SessionEndWorld(simulation)
+                let world = OneSessionWorld(simulation, expires: true)
                 let heard = Locked<[String]>([])
                 let sockets = ScriptedWebSocketTransport(
                     .accept { socket in
@@ -136,7 +136,7 @@ struct SessionEndStreamTests {
     @Test("a socket that its user has closed, or the server, has ended with that", arguments: SessionEnding.allCases)
     func closedBefore(ending: SessionEnding) async throws {
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let sockets = ScriptedWebSocketTransport(Self.quiet)
             let chat = try await ChatStream().schedule(with: world.service(sockets: sockets))
             await chat.close()
@@ -149,7 +149,7 @@ struct SessionEndStreamTests {
     func download(ending: SessionEnding) async throws {
         let folder = try TemporaryFolder()
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let lost = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
             let script = ScriptedTransport { _, context in
                 guard context.number == 1 else { return .reply(text: "all of it") }

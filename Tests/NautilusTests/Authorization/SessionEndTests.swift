@@ -15,7 +15,7 @@ struct SessionEndTests {
     )
     func delayedCall(ending: SessionEnding) async throws {
         let (error, time, count) = try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let transport = ScriptedTransport(.status(503, header: [.retryAfter: "30"]), clock: world.clock)
             async let result = Ping().result(with: world.service(transport))
             try await world.clock.sleep(for: .seconds(5))
@@ -36,7 +36,7 @@ struct SessionEndTests {
     )
     func pausedCall(ending: SessionEnding, backoff: Duration) async throws {
         let (error, time, count) = try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let transport = ScriptedTransport(.status(503), clock: world.clock)
             let policy = BackoffRetrier.Configuration.atOnce.with {
                 $0.backoff = .constant(backoff, jitter: .none)
@@ -66,7 +66,7 @@ struct SessionEndTests {
     @Test("a call that carries no credential, to another origin, waits as long as it has to, and is sent again")
     func foreignCall() async throws {
         let starts = try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let transport = ScriptedTransport(
                 .status(503, header: [.retryAfter: "30"]),
                 .status(200),
@@ -93,7 +93,7 @@ struct SessionEndTests {
     )
     func pages(ending: SessionEnding) async throws {
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let script = ScriptedTransport { request, _ in
                 .reply(text: request.url.query == nil ? #"{"numbers": [1, 2], "next": "b"}"# : #"{"numbers": [3]}"#)
             }
@@ -118,7 +118,7 @@ struct SessionEndTests {
     @Test("a call between two attempts does not go out any more", arguments: SessionEnding.allCases)
     func call(ending: SessionEnding) async throws {
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             let script = ScriptedTransport { _, context in
                 if context.number == 1 { await world.end(ending) }
                 return context.number == 1 ? .status(503) : .reply(text: "ok")
@@ -131,7 +131,7 @@ struct SessionEndTests {
     @Test("what begins afterwards hears why nobody is signed in", arguments: SessionEnding.allCases)
     func afterwards(ending: SessionEnding) async throws {
         try await simulate { simulation in
-            let world = SessionEndWorld(simulation)
+            let world = OneSessionWorld(simulation, expires: true)
             await world.end(ending)
             let service = world.service(ScriptedTransport(.reply(text: "ok")))
             let outcome = await end { try await Ping.get.schedule(with: service) }

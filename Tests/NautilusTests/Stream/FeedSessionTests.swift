@@ -10,43 +10,10 @@ import Testing
 struct FeedSessionTests {
     private static let header: HttpHeader = [.contentType: "text/event-stream"]
 
-    private struct World {
-        let coordinator: RefreshCoordinator<Token>
-        let clock: ManualClock
-
-        init(_ simulation: Simulated) {
-            clock = simulation.clock
-            coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) {
-                Token(number: $0.number + 10)
-            }
-        }
-
-        func service(_ transport: ScriptedTransport, delay: Duration = .zero) -> AnyHttpService<HttpError> {
-            AnyHttpService(
-                apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(
-                    AuthorizationRetrier.factory(coordinator),
-                    BackoffRetrier.factory(
-                        .standard.with {
-                            $0.backoff = .constant(delay, jitter: .none)
-                            $0.budget = .unlimited
-                        }
-                    )
-                ),
-                transport: transport,
-                clock: clock
-            )
-        }
-
-        func change(isSignOut: Bool) {
-            if isSignOut { coordinator.signOut() } else { coordinator.signIn(Token(number: 2)) }
-        }
-    }
-
     @Test("between two connections, though the server has asked for an hour", arguments: [false, true])
     func reconnecting(isSignOut: Bool) async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let events = ScriptedReply.chunks(header: Self.header, [Data("retry: 3600000\nid: a\ndata: 1\n\n".utf8)])
             let script = ScriptedTransport(events, events, clock: simulation.clock)
             var stream = Ping.get.events(with: world.service(script)).makeAsyncIterator()
@@ -54,7 +21,7 @@ struct FeedSessionTests {
             #expect(first?.data == "1")
             simulation.start {
                 try? await simulation.clock.sleep(for: .seconds(10))
-                world.change(isSignOut: isSignOut)
+                await world.end(isSignOut ? .signOut : .signIn)
             }
             let isOver = await isSuperseded { try await stream.next() }
             #expect(isOver)
@@ -68,7 +35,7 @@ struct FeedSessionTests {
     @Test("while a server keeps its answer until there is an event", arguments: [false, true], [false, true])
     func connecting(isSignOut: Bool, isFirst: Bool) async throws {
         try await simulate { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let event = ScriptedReply.chunks(header: Self.header, [Data("data: 1\n\n".utf8)])
             let late = ScriptedReply.delay(.seconds(50), then: event)
             let script =
@@ -82,7 +49,7 @@ struct FeedSessionTests {
             }
             simulation.start {
                 try? await simulation.clock.sleep(for: .seconds(10))
-                world.change(isSignOut: isSignOut)
+                await world.end(isSignOut ? .signOut : .signIn)
             }
             let isOver = await isSuperseded { try await stream.next() }
             #expect(isOver)
@@ -97,13 +64,13 @@ struct FeedSessionTests {
     @Test("before the event that lies ready behind it, whichever task runs first", arguments: 0..<20)
     func ready(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
-            let world = World(simulation)
+            let world = OneSessionWorld(simulation)
             let event = Data("data: 1\n\n".utf8)
             let script = ScriptedTransport(.chunks(header: Self.header, [event, event]), clock: simulation.clock)
             var stream = Ping.get.events(with: world.service(script)).makeAsyncIterator()
             let first = try await stream.next()
             #expect(first?.data == "1")
-            world.change(isSignOut: true)
+            await world.end(.signOut)
             let isOver = await isSuperseded { try await stream.next() }
             #expect(isOver)
         }

@@ -18,22 +18,43 @@ enum SessionEnding: CaseIterable, Sendable {
     }
 }
 
-struct SessionEndWorld {
+/// The session of one user, and services whose calls belong to it.
+struct OneSessionWorld: SimulatedWorld {
     let coordinator: RefreshCoordinator<Token>
     let clock: ManualClock
 
     init(_ simulation: Simulated) {
+        self.init(simulation, signedIn: Token(number: 1))
+    }
+
+    /// - Parameters:
+    ///   - token: The user's credential; nil when nobody has signed in yet.
+    ///   - expires: Whether a refresh ends the session.
+    init(_ simulation: Simulated, signedIn token: Token? = Token(number: 1), expires: Bool = false) {
         clock = simulation.clock
-        coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { _ in
-            throw TerminalRefreshFailure("invalid_grant")
+        coordinator = RefreshCoordinator(credential: token, clock: clock) {
+            if expires { throw TerminalRefreshFailure("invalid_grant") }
+            return Token(number: $0.number + 10)
         }
     }
 
+    /// A service whose calls are authorized by the session, and retried at once.
     func service(
         _ transport: ScriptedTransport = ScriptedTransport(),
+        interceptors: [any HttpInterceptor] = [],
+        hook: any ServiceHook = NilServiceHook(),
         sockets: ScriptedWebSocketTransport? = nil
     ) -> AnyHttpService<HttpError> {
-        coordinator.service(transport, clock).with {
+        AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: ComposedRetrier.factory(
+                AuthorizationRetrier.factory(coordinator),
+                BackoffRetrier.factory(.atOnce)
+            ),
+            transport: transport,
+            clock: clock
+        ).with {
+            ($0.interceptors, $0.hook) = (interceptors, hook)
             if let sockets { $0.webSocketTransport = sockets }
         }
     }
@@ -74,20 +95,5 @@ extension MessageStream {
     func next() async throws -> R.Result? {
         var messages = makeAsyncIterator()
         return try await messages.next()
-    }
-}
-
-extension RefreshCoordinator<Token> {
-    /// A service whose calls are authorized by this coordinator, and retried at once.
-    func service(_ transport: ScriptedTransport, _ clock: ManualClock) -> AnyHttpService<HttpError> {
-        AnyHttpService(
-            apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(
-                AuthorizationRetrier.factory(self),
-                BackoffRetrier.factory(.atOnce)
-            ),
-            transport: transport,
-            clock: clock
-        )
     }
 }
