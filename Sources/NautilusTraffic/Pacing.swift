@@ -51,7 +51,9 @@ public final class Pacing: HttpInterceptor {
     ///     redirects are not counted, and clocks and networks may bring requests closer together. So may a transport in
     ///     which they wait for a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of
     ///     as many as the transport has connections to a host, six by default, keeps that line empty. Each partition
-    ///     takes about half a kilobyte until its requests no longer count. Default: nil, as many as the server accepts.
+    ///     takes about half a kilobyte until its requests no longer count. A retrier that takes long for each request,
+    ///     rather than now and then for a refresh, keeps the rate from being reached, since a request counts while it is
+    ///     being stamped. Default: nil, as many as the server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.
@@ -107,6 +109,8 @@ public final class Pacing: HttpInterceptor {
     ) async throws -> HttpResponse<Data> {
         guard let lane = lane(of: request) else { return try await next(request) }
         let asker = PaceRequest(context)
+        if partition != nil { lanes.withLock { $0.note(asker, in: lane) } }
+        defer { if partition != nil { lanes.withLock { $0.forget(asker) } } }
         let number: Int
         // Decided here without suspending: nearly always the request goes at once.
         if let immediate = lanes.withLock({ $0.immediateNumber(in: lane) }) {
@@ -245,7 +249,8 @@ extension Pacing {
     ///
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
-        guard let lane = lane(of: request) else { return }
+        // An interceptor further in may have changed what the partition is named by.
+        guard let lane = lanes.withLock({ $0.lane(of: PaceRequest(context)) }) ?? lane(of: request) else { return }
         let asker = PaceAsker(context, isBack: true)
         // The request gives up its place first, since the requests of a crowd must not count against one another.
         guard lanes.withLock({ $0.takeBack(PaceRequest(context), in: lane) }) else { return }

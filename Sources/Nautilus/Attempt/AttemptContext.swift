@@ -17,7 +17,10 @@ public struct AttemptContext: Sendable {
     public var acceptedStatusCodes: HttpStatusCodes { fixed.value.acceptedStatusCodes }
     /// Whether this is the context of a side request, made by another interceptor with ``send(_:)``, rather than of the
     /// attempt's own request.
-    public private(set) var isSideRequest = false
+    public var isSideRequest: Bool { sideRequest > 0 }
+    /// The number of the side request among those of its attempt, from 1; 0 for the attempt's own request. Together with
+    /// ``call`` and ``number`` it tells an interceptor in ``HttpInterceptor/readmit(_:context:)`` which request it is.
+    public private(set) var sideRequest = 0
     /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
     /// The facts that the parts of the service noted when the call began.
@@ -301,10 +304,10 @@ extension AttemptContext {
         return context
     }
 
-    /// This context for a side request, whose answer is read as a whole.
-    var aside: AttemptContext {
+    /// This context for the attempt's side request of this number, whose answer is read as a whole.
+    func aside(_ number: Int) -> AttemptContext {
         var context = self
-        context.isSideRequest = true
+        context.sideRequest = number
         return context
     }
 }

@@ -40,6 +40,8 @@ public struct CallSequence: Sendable {
         /// False for the time in which nobody is signed in: it does not end for calls without a credential, and no
         /// other can begin in it. Nil while it is not known whether somebody is, which counts as true.
         fileprivate(set) var isOfUser: Bool?
+        /// Whether it was known from the beginning.
+        fileprivate let isKnown: Bool
         /// Why the session is over; nil while it goes on.
         let end: @Sendable () -> (any Error)?
         /// Begins to check whether the session has been ended elsewhere.
@@ -54,9 +56,8 @@ public struct CallSequence: Sendable {
             look: @escaping @Sendable () -> Void,
             waitForEnd: @escaping @Sendable () async -> Void
         ) {
-            (self.session, self.isOfUser, self.end, self.look, self.waitForEnd) = (
-                session, isOfUser, end, look, waitForEnd
-            )
+            (self.session, self.isOfUser, self.isKnown) = (session, isOfUser, isOfUser != nil)
+            (self.end, self.look, self.waitForEnd) = (end, look, waitForEnd)
         }
 
         /// Whether calls of the session end with it.
@@ -82,7 +83,9 @@ public struct CallSequence: Sendable {
             let first = state.environment ?? base
             state.environment = first
             if state.selection == nil { state.selection = selection }
-            return (first, selection == nil || selection == state.selection)
+            let (known, own) = (state.selection ?? [], selection ?? [])
+            // The service of a switch's environment may also be used without the switch.
+            return (first, known.allSatisfy(own.contains) || own.allSatisfy(known.contains))
         }
         try first.check(base)
         guard isSelected else { throw EnvironmentChange(from: first.origin, to: base.origin) }
@@ -181,12 +184,13 @@ extension CallSequence {
     /// Whether the first call's retrier has a credential for its requests, or may get one before they are sent.
     var hasLease: Bool { state.withLock { !$0.owners.isEmpty } }
 
-    /// Notes that a request of the sequence has gone out without a credential: where it was not known whether somebody
-    /// is signed in, it now counts as a time in which nobody was.
-    func noteUnstamped() {
+    /// Notes whether a request that goes out now carries a credential. Where it was not known in the beginning whether
+    /// somebody is signed in, that tells: the sequence is a user's from the first credential on.
+    func noteStamping(of request: HttpRequest) {
         state.withLock { state in
-            for index in state.owners.indices where state.owners[index].isOfUser == nil {
-                state.owners[index].isOfUser = false
+            for index in state.owners.indices where !state.owners[index].isKnown {
+                let isOfUser = state.owners[index].isOfUser == true || request.isStamped
+                state.owners[index].isOfUser = isOfUser
             }
         }
     }
@@ -214,11 +218,18 @@ extension CallSequence {
     func sleep(for duration: Duration, on clock: any Clock<Duration>) async throws {
         guard hasSession else { return try await clock.sleep(for: duration) }
         if endOfSession != nil { return try Task.checkCancellation() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await clock.sleep(for: duration) }
-            group.addTask { await self.waitForEndOfSession() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await clock.sleep(for: duration)
+                return true
+            }
+            group.addTask {
+                await self.waitForEndOfSession()
+                return false
+            }
             defer { group.cancelAll() }
-            try await group.next()
+            // Meanwhile it may have become known that the sequence is of nobody's session.
+            if try await group.next() == false, endOfSession == nil { _ = try await group.next() }
         }
     }
 

@@ -105,6 +105,10 @@ extension CallSequence {
             defer { group.cancelAll() }
             do {
                 if let value = try await group.next() ?? nil { return (value, false) }
+                // Meanwhile it may have become known that the sequence is of nobody's session.
+                if endOfSession == nil, !Task.isCancelled, let value = try await group.next() ?? nil {
+                    return (value, false)
+                }
             } catch let error as HttpError {
                 throw ending(error)
             }

@@ -45,6 +45,8 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     private struct State: Sendable {
         /// Whether the interceptors have returned.
         var isOver = false
+        /// How many side requests the attempt has made.
+        var sideRequests = 0
         var followers = AttemptFollowers()
     }
 
@@ -106,7 +108,11 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     }
 
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
-        let (context, side) = (context.aside, SideRequest(of: self))
+        let number = state.withLock { state in
+            state.sideRequests += 1
+            return state.sideRequests
+        }
+        let (context, side) = (context.aside(number), SideRequest(of: self))
         defer { side.end() }
         let request = request.withoutKey(try whileItGoesOn { call.builder.ownKey })
         return try await proceed(with: request, context, past: depth, asPartOf: side) { request in
@@ -133,6 +139,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
                 try await retrier.prepare(&request, context: context)
                 try whileItGoesOn { call.retrier = retrier }
             } finish: { request in
+                call.sequence.noteStamping(of: request)
                 _ = try whileItGoesOn { try call.builder.finish(&request, .aside, attempt: context.number) }
             }
         } catch let error as AttemptIsOver {

@@ -48,7 +48,7 @@ extension Call {
     ) throws -> Bool {
         belongsToSession = request.isStamped
         goesUnstamped = !request.isStamped
-        if goesUnstamped { sequence.noteUnstamped() }
+        sequence.noteStamping(of: request)
         return try builder.finish(&request, kind, attempt: context.number)
     }
 }
@@ -59,9 +59,9 @@ struct Stamping {
     /// The time above which a request must have waited, usually for a credential: 5 ms. Using a credential that is
     /// already there takes less; every refresh takes more.
     private static var longestStamping: Duration { .milliseconds(5) }
-    /// How often the interceptors look again. A retrier that takes its time whenever it is asked must not keep a request
-    /// from ever being sent.
-    private static var maxReadmissions: Int { 3 }
+    /// How often a request is stamped. A retrier that takes its time whenever it is asked must not keep a request from
+    /// ever being sent.
+    private static var maxStampings: Int { 3 }
 
     let turn: Turn
     /// The interceptors that the request has passed.
@@ -70,11 +70,14 @@ struct Stamping {
 
     /// Stamps a request, and lets the interceptors look at it again if that has taken long.
     ///
+    /// The turn is kept until the request is sent: while it waited for another turn, its credential could grow old, or
+    /// an interceptor change its mind.
+    ///
     /// - Parameters:
     ///   - request: The request as it has passed the interceptors.
-    ///   - stamp: Stamps it; called in turn, and again if the interceptors have made it wait: meanwhile the credential
-    ///     may have been replaced, or its user may have signed out.
-    ///   - finish: Makes the stamped request the one that goes out; called once, in turn.
+    ///   - stamp: Stamps it; called again if the interceptors have made it wait: meanwhile the credential may have been
+    ///     replaced, or its user may have signed out.
+    ///   - finish: Makes the stamped request the one that goes out; called once.
     func run<Value>(
         _ request: inout HttpRequest,
         _ context: AttemptContext,
@@ -82,25 +85,19 @@ struct Stamping {
         finish: (inout HttpRequest) throws -> Value
     ) async throws -> Value {
         let built = request
-        var round = 0
-        while true {
-            let start = stopwatch.elapsed
-            try await turn.take()
-            do {
-                defer { turn.give() }
-                request = built
-                try await stamp(&request)
-                if round == Self.maxReadmissions || !isLong(since: start) { return try finish(&request) }
-            }
-            // Not in turn: the attempt's other requests need not wait for this one's interceptors.
-            let stamped = stopwatch.elapsed
+        var start = stopwatch.elapsed
+        try await turn.take()
+        defer { turn.give() }
+        for _ in 1...Self.maxStampings {
+            request = built
+            try await stamp(&request)
+            guard isLong(since: start) else { break }
+            start = stopwatch.elapsed
             for interceptor in interceptors { try await interceptor.readmit(built, context: context) }
-            round += 1
-            guard !isLong(since: stamped) else { continue }
-            try await turn.take()
-            defer { turn.give() }
-            return try finish(&request)
+            guard isLong(since: start) else { break }
+            start = stopwatch.elapsed
         }
+        return try finish(&request)
     }
 
     private func isLong(since start: Duration) -> Bool { stopwatch.elapsed - start > Self.longestStamping }

@@ -169,7 +169,8 @@ public struct ChangedServiceSwitch<Environment: Hashable & Sendable, Service: Ht
 
     private let base: ServiceSwitch<Environment, Service>
     private let change: @Sendable (inout ServiceConfiguration) -> Void
-    private let changed = Locked<[ServiceEnvironment: AnyHttpService<Service.RequestError>]>([:])
+    /// The replaced properties for each environment; its other properties are read anew for each call.
+    private let changed = Locked<[ServiceEnvironment: Overrides]>([:])
 
     fileprivate init(
         base: ServiceSwitch<Environment, Service>,
@@ -190,14 +191,21 @@ public struct ChangedServiceSwitch<Environment: Hashable & Sendable, Service: Ht
         // An environment may be a switch itself.
         let selected = base.entry(for: base.selected).erased.final
         let environment = ServiceEnvironment(of: selected)
-        if let known = changed.withLock({ $0[environment] }) { return known }
+        if let known = changed.withLock({ $0[environment] }) {
+            return AnyHttpService(OverridingService(base: selected, own: known))
+        }
         // Not under the lock, since this calls the user's own code.
-        let service = selected.with(change)
-        return changed.withLock { changed in
-            let first = changed[environment] ?? service
+        var configuration = ServiceConfiguration(selected.forwarded)
+        change(&configuration)
+        let own = configuration.overrides(in: nil)
+        let first = changed.withLock { changed in
+            // More than any app has environments: base URLs that never come back must not fill the memory.
+            if changed.count >= 1_000 { changed = [:] }
+            let first = changed[environment] ?? own
             changed[environment] = first
             return first
         }
+        return AnyHttpService(OverridingService(base: selected, own: first))
     }
 
     /// The selected environment's service, changed.

@@ -26,14 +26,14 @@ extension PaceAsker {
     }
 }
 
-/// A request under way. Several of one attempt may count as the same: they are let go and end alike.
+/// A request under way. What one interceptor sends for it counts as the same, as does its hedge.
 struct PaceRequest: Hashable, Sendable {
     private let call: UInt64
     private let attempt: Int
-    private let isSide: Bool
+    private let sideRequest: Int
 
     init(_ context: AttemptContext) {
-        (call, attempt, isSide) = (context.call.id, context.number, context.isSideRequest)
+        (call, attempt, sideRequest) = (context.call.id, context.number, context.sideRequest)
     }
 }
 
@@ -204,7 +204,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
         _ = takeStart(of: request)
-        endProbe(by: number)
+        endProbe(by: number, request)
         if retryAfter != nil || !reports.isEmpty { lastWord = now }
         if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.clampedToCentury) }
         // If a response has both, `Retry-After` takes precedence (draft-11 §7).
@@ -225,7 +225,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     mutating func ended(mayCount: Bool, answered number: Int? = nil, _ request: PaceRequest? = nil) {
         underWay -= 1
         _ = takeStart(of: request)
-        if let number { endProbe(by: number) }
+        if let number { endProbe(by: number, request) }
         if mayCount { limits.charge() }
     }
 }
@@ -254,8 +254,9 @@ extension PaceMachine {
     }
 
     /// Forgets what the server was believed to have said, once it has answered the request that was sent nevertheless.
-    private mutating func endProbe(by number: Int) {
-        if number == probe?.number { (probe, pauseEnd, limits) = (nil, nil, PaceLimits()) }
+    private mutating func endProbe(by number: Int, _ request: PaceRequest?) {
+        guard let probe, probe.number == number || request != nil && probe.request == request else { return }
+        (self.probe, pauseEnd, limits) = (nil, nil, PaceLimits())
     }
 
     /// Whether a request may ask in spite of the server's word, since that goes beyond the longest wait, and may be a

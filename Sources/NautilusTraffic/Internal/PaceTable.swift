@@ -18,10 +18,19 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
 
     private var lanes = OriginTable<PaceLane, Machine>()
     private let rules: PaceRules
+    /// The lanes of the requests under way, if the app names partitions.
+    private var partitioned: [PaceRequest: PaceLane] = [:]
 
     init(rules: PaceRules) {
         self.rules = rules
     }
+
+    /// The lane that a request under way is in; nil if that is not noted.
+    func lane(of request: PaceRequest) -> PaceLane? { partitioned.isEmpty ? nil : partitioned[request] }
+
+    mutating func note(_ request: PaceRequest, in lane: PaceLane) { partitioned[request] = lane }
+
+    mutating func forget(_ request: PaceRequest) { partitioned[request] = nil }
 
     /// The number of a request that goes at once; nil when ``ask(_:_:at:)`` has to answer.
     mutating func immediateNumber(in lane: PaceLane) -> Int? {

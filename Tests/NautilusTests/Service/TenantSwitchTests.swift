@@ -116,6 +116,29 @@ struct TenantSwitchTests {
         #expect(changes.withLock { $0 } == 3)
     }
 
+    @Test("reads what is not changed anew for each call, also where tenants share a URL or its query changes")
+    func readAnew() async throws {
+        struct Shared: HttpService {
+            let selected: Locked<String?>
+            let transport: any HttpTransport
+            var apiUrl: any UrlConvertible { "own.test" }
+            var selectedService: AnyHttpService<HttpError>? {
+                selected.withLock { $0 }.map { [transport] tenant in
+                    AnyHttpService(
+                        apiUrl: "api.test/v1?signature=\(tenant)",
+                        retrierFactory: AnyRetrierFactory { Stamp(token: tenant) },
+                        transport: transport
+                    )
+                }
+            }
+        }
+        let shared = Shared(selected: selected, transport: transport)
+        let changed = ServiceSwitch(1) { _ in shared }.with { $0.timeout = .seconds(9) }
+        for tenant in ["anna", "bert"] { await call([changed], as: tenant) }
+        #expect(sent == [["api.test", "anna"], ["api.test", "bert"]])
+        #expect(transport.attempts.map { $0.request.url.query } == ["signature=anna", "signature=bert"])
+    }
+
     @Test("still belongs to the tenant whose URL has another query, such as a signature")
     func query() async throws {
         let tenants = tenants
@@ -198,7 +221,7 @@ struct TenantSwitchTests {
         }
         #expect(error?.description.contains("another environment at https://api.test") == true)
         sites.select("one")
-        _ = try await AnyRequest(.get, ["c"]).response(with: sites, in: calls)
+        _ = try await AnyRequest(.get, ["c"]).response(with: sites.service, in: calls)
         #expect(sent == [["api.test", "one"], ["api.test", "one"]])
     }
 }

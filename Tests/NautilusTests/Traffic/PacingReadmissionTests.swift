@@ -83,6 +83,27 @@ struct PacingReadmissionTests {
         #expect(starts.last.map { $0 < .seconds(14) } == true)
     }
 
+    @Test("keeps its rate with a retrier that takes long, too", arguments: 1...20 as ClosedRange<UInt64>)
+    func slowest(seed: UInt64) async throws {
+        let starts = try await simulate(seed: seed) { simulation in
+            let clock = simulation.clock
+            let pacing = Pacing(rate: .requests(5, per: .seconds(1)), clock: clock, random: simulation.random)
+            let world = World(simulation, pacing, taking: .seconds(2), isRandom: true)
+            await withTaskGroup(of: Void.self) { group in
+                for number in 1...60 {
+                    group.addTask {
+                        try? await clock.sleep(for: .milliseconds(300 * number))
+                        try? await AnyRequest(.get, ["a"]).schedule(with: world.service)
+                    }
+                }
+            }
+            return world.transport.attempts.map(\.start).sorted()
+        }
+        #expect(starts.count == 60)
+        // A stamp that takes no longer than 5 ms is not looked at.
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .milliseconds(995) })
+    }
+
     @Test("sends what may be sent at once", arguments: [.zero, .milliseconds(10), .seconds(1)] as [Duration])
     func idle(longest: Duration) async throws {
         let counts = try await simulate { simulation in
@@ -101,6 +122,36 @@ struct PacingReadmissionTests {
         #expect(counts == [10, 10, 10])
     }
 
+    /// Sends three requests besides, all at once.
+    private struct Besides: HttpInterceptor {
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...3 { group.addTask { _ = try await context.send(request) } }
+                try await group.waitForAll()
+            }
+            return try await next(request)
+        }
+    }
+
+    @Test("keeps its rate with side requests", arguments: 1...20 as ClosedRange<UInt64>)
+    func sideRequests(seed: UInt64) async throws {
+        let starts = try await simulate(seed: seed) { simulation in
+            let pacing = Pacing(
+                rate: .requests(5, per: .seconds(1)),
+                clock: simulation.clock,
+                random: simulation.random
+            )
+            let world = World(simulation, pacing, taking: .milliseconds(50), isRandom: true)
+            let service = world.service.with { $0.interceptors.insert(Besides(), at: 0) }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...6 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: service) } }
+            }
+            return world.transport.attempts.map(\.start).sorted()
+        }
+        #expect(starts.count == 24)
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .milliseconds(995) })
+    }
+
     @Test("asks the server nevertheless, once a minute", arguments: [.zero, .milliseconds(10)] as [Duration])
     func probe(longest: Duration) async throws {
         let count = try await simulate { simulation in
@@ -110,6 +161,35 @@ struct PacingReadmissionTests {
         }
         // The first, the one after a minute, and all after that.
         #expect(count == 55)
+    }
+
+    /// Names the partition of a request that has passed the pacing.
+    private struct Naming: HttpInterceptor {
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            var request = request
+            request.header["X-User"] = "anna"
+            return try await next(request)
+        }
+    }
+
+    @Test("a request stays in its partition, though an interceptor further in names another")
+    func renamed() async throws {
+        let (starts, underWay) = try await simulate { simulation in
+            let pacing = Pacing(
+                rate: .requests(3, per: .seconds(30)),
+                partition: { $0.header["X-User"] ?? "" },
+                clock: simulation.clock,
+                random: simulation.random
+            )
+            let world = World(simulation, pacing, taking: .milliseconds(50))
+            let service = world.service.with { $0.interceptors.append(Naming()) }
+            for _ in 1...4 { try await AnyRequest(.get, ["a"]).schedule(with: service) }
+            let origin = try #require(world.transport.attempts.first?.request.origin)
+            return (world.transport.attempts.map(\.start), pacing.lanes.withLock { $0.underWayCount(for: origin) })
+        }
+        #expect(starts.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(150)])
+        #expect(starts.last.map { $0 >= .seconds(30) && $0 < .seconds(31) } == true)
+        #expect(underWay == 0)
     }
 
     @Test("forgets no partition's rate, however many there are")

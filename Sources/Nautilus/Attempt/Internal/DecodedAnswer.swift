@@ -34,11 +34,20 @@ struct DecodedAnswer: Sendable {
 
 /// A list that nearly always holds one answer, which needs no array.
 struct DecodedAnswerList: Sendable {
+    /// More than an attempt has sends. An interceptor that has many answers judged must not fill the memory with them;
+    /// one that is no longer known is decoded again.
+    private static var maxCount: Int { 8 }
+
     private var first: DecodedAnswer?
     private var others: [DecodedAnswer] = []
 
     mutating func append(_ answer: DecodedAnswer) {
-        if first == nil { first = answer } else { others.append(answer) }
+        guard first != nil else {
+            first = answer
+            return
+        }
+        if others.count >= Self.maxCount { others.removeFirst() }
+        others.append(answer)
     }
 
     func first(where matches: (DecodedAnswer) -> Bool) -> DecodedAnswer? {
