@@ -25,7 +25,7 @@ import Nautilus
 /// began. Later than that, the call belongs to the user whom this process knew; a process that knows nothing yet goes
 /// by its first look, however long that takes.
 ///
-/// A load may be stale for a moment, as from a database with replicas. It takes nothing back from a process that knows
+/// A load may be stale for less than a minute, as from a database with replicas. It takes nothing back from a process that knows
 /// better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process
 /// that knows nothing yet goes by what it is shown. Even such a store has to guarantee two things: the holder of the
 /// key's lock is shown what was stored last, since that decides what is replaced and removed; and no read of a process
@@ -37,7 +37,8 @@ public protocol CredentialStore: Sendable {
     /// Whether every read shows what was stored last, by whichever process, so that a look without the lock tells who
     /// is signed in. Default: false, as for a database with replicas. Then a sign-in finds out with the lock held whom
     /// it replaces, so that of two at once the one that is saved last may count, and not the first; and so does a
-    /// sign-out in a process that knows of nobody: it ends whoever is stored when it has the lock.
+    /// sign-out in a process that knows of nobody: it ends whoever is stored when it has the lock. If they cannot have
+    /// the lock for a minute, a look without it tells.
     var showsLatest: Bool { get }
 
     /// Loads the stored record; nil when there is none. A record that ``StoredCredential/hasExpired`` holds no usable

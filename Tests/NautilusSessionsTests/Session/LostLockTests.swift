@@ -141,4 +141,78 @@ struct LostLockTests {
             #expect(await world.call(other).token == "bert-1")
         }
     }
+    @Test("a save that was on its way when the lock went does not take back what has been renewed here since")
+    func duringSave() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let here = world.process(store: store)
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            try await world.sleep(.seconds(3600))
+            store.set { $0 == .save ? .fails() : .ok }
+            #expect(await world.call(here).token == "anna-2")
+            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            // Saving is tried again by now.
+            try await world.sleep(.seconds(5))
+            store.loseLocks()
+            world.server.reject("anna-2")
+            #expect(await world.call(here).token == "anna-3")
+            store.mend()
+            try await world.sleep(.seconds(100))
+            #expect(here.current?.credential.value == "anna-3")
+            #expect(world.storedToken == "anna-3")
+            #expect(await world.call(here).token == "anna-3")
+            #expect(world.server.renewals == ["anna-1", "anna-2"])
+            #expect(world.store.lock(world.key) != nil)
+        }
+    }
+
+    @Test("nor does the save of a sign-in")
+    func duringSignIn() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let here = world.process(store: store)
+            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            let anna = world.server.signIn("anna", at: world.date)
+            let signIn = BackgroundTask.start { try? await here.signIn(anna) }
+            try await world.sleep(.seconds(5))
+            store.loseLocks()
+            world.server.reject("anna-1")
+            #expect(await world.call(here).token == "anna-2")
+            store.mend()
+            await signIn.value
+            try await world.sleep(.seconds(100))
+            #expect(here.current?.credential.value == "anna-2")
+            #expect(world.storedToken == "anna-2")
+            #expect(await world.call(here).token == "anna-2")
+            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.store.lock(world.key) != nil)
+        }
+    }
+
+    @Test("a save that comes after another process's renewal is made good by the process that knows of it")
+    func overRenewal() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (here, there) = (world.process(store: store), world.process())
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            world.server.grantGrace()
+            try await world.sleep(.seconds(3600))
+            store.set { $0 == .save ? .fails() : .ok }
+            #expect(await world.call(here).token == "anna-2")
+            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            try await world.sleep(.seconds(5))
+            store.loseLocks()
+            // The answer to the one who is late.
+            #expect(await world.call(there).token == "anna-2")
+            world.server.reject("anna-2")
+            #expect(await world.call(there).token == "anna-3")
+            #expect(await world.call(here).token == "anna-3")
+            store.mend()
+            try await world.sleep(.seconds(100))
+            #expect(world.storedToken == "anna-3")
+            #expect(await world.call(world.process()).token == "anna-3")
+            #expect(world.server.renewals == ["anna-1", "anna-1", "anna-2"])
+            #expect(world.store.lock(world.key) != nil)
+        }
+    }
 }

@@ -36,6 +36,11 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
         return record
     }
 
+    /// Whether a stored record is this one.
+    func isState(of stored: StoredCredential) -> Bool {
+        (session, renewals, unanswered) == (stored.session, stored.renewals, stored.unanswered)
+    }
+
     /// Whether the credential of a stored record is this one.
     func hasCredential(of stored: StoredCredential) -> Bool {
         content == stored.content || (try? stored.credential()) == credential

@@ -57,7 +57,7 @@ extension SharedCredential {
     /// Ends a session whose sign-in is still being saved, since it was signed out elsewhere.
     ///
     /// - Returns: False when something has happened here meanwhile.
-    private func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
+    func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
         guard follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) else { return false }
         if record.renewals > 0 { revokeUnlessReplaced(record.credential) }
         return true
@@ -66,13 +66,14 @@ extension SharedCredential {
     /// Finds out whether a sign-in is stored, and whether other processes have ended it, although its save has not
     /// returned, or has failed.
     private func heedStanding(ofUnsaved session: UUID) async {
+        let showsReplaced = showsReplaced
         if await store.isEnded(session) {
             let (epoch, known) = present()
             guard case .signIn(let record) = known.unsaved, record.session == session else { return }
             _ = endUnsaved(record, known, since: epoch)
         } else if let glance = try? await store.glance() {
             // A sign-in elsewhere comes later from here on.
-            if store.showsLatest, number(session, after: glance.stored) { revokeReplaced(glance.stored, by: session) }
+            if showsReplaced, number(session, after: glance.stored) { revokeReplaced(glance.stored, by: session) }
             guard let stored = glance.stored, stored.session == session else { return }
             noteStored(session, renewals: stored.renewals, isDurable: false)
             tryAgain()

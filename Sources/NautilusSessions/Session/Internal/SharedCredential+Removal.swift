@@ -6,12 +6,16 @@ extension SharedCredential {
     /// Replaces the record of a session that the server has ended with one that has no credential, with the lock held,
     /// unless something else has taken its place.
     func expire(_ tried: Record, under lock: any CredentialLock) async throws(SessionError) {
-        let stored = try await store.glance().stored
-        // A record that cannot be decoded is a different one, renewed by another version of the app.
-        let isTried = stored.map { $0.session == tried.session && tried.hasCredential(of: $0) } ?? false
-        if let stored, isTried || isOverruled(stored.session) {
-            try await store.expire(tried, under: lock)
-        }
+        let glance = try await store.glance()
+        let isMeant =
+            if let stored = glance.stored {
+                // A record that cannot be decoded is a different one, renewed by another version of the app.
+                stored.session == tried.session && tried.hasCredential(of: stored) || isOverruled(stored.session)
+            } else {
+                // It may have been saved already, and might not last.
+                glance.expired == tried.session
+            }
+        if isMeant { try await store.expire(tried, under: lock) }
         noteStored(.expiry(tried), isKnown: false)
     }
 

@@ -75,10 +75,26 @@ extension SharedCredential {
         }
     }
 
+    /// Notes that the server is asked to forget the credential of a record, for refreshes of its session that are still
+    /// running, and for a later credential that the store may have.
+    func noteRevocation(of record: Record?, in state: inout State) {
+        guard let record else { return }
+        state.forgotten[record.session] = record.renewals
+        noteRevocation(of: record.session, in: &state)
+    }
+
     /// Notes that the server is asked to forget the credential of a session, for refreshes of it that are still
     /// running. A refresh that begins later is of another session.
-    func noteRevocation(of session: UUID?, in state: inout State) {
-        if let session, state.refreshes > 0 { state.revokedSessions.insert(session) }
+    func noteRevocation(of session: UUID, in state: inout State) {
+        if state.refreshes > 0 { state.revokedSessions.insert(session) }
+    }
+
+    /// Has the server forget a credential that is found after its user has signed out here, if another process has
+    /// renewed the one that the server was asked to forget.
+    func revokeIfRenewed(_ stored: StoredCredential?) {
+        guard let stored, state.withLock({ $0.findsForgotten(stored) }) else { return }
+        guard let credential = try? stored.credential(as: Credential.self) else { return }
+        revokeInBackground(credential, sparingOthers: true)
     }
 
     /// Has the server forget the result of a refresh whose session was signed out meanwhile.

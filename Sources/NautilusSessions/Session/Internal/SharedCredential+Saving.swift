@@ -39,15 +39,20 @@ extension SharedCredential {
 
     /// Saves a record with the lock held, and notes that the store has it.
     func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
-        let glance = try await store.save(record, under: lock) { [weak self] in
-            self?.noteStored(record.session, renewals: record.renewals, isDurable: $0)
-        }
+        let glance = try await store.save(record, under: lock) { [weak self] in self?.note($0, of: record) }
         state.withLock { state in
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
-            guard state.record?.session == record.session else { return }
-            let (isStored, version) =
-                glance.map { ($0.stored?.session == record.session, $0.version) } ?? (true, .unseen)
-            // If another process has ended the session meanwhile, the next call looks at the store again.
+            guard let known = state.record, known.session == record.session else { return }
+            // The lock was lost, and the credential has been renewed since: that is what has to be stored.
+            guard known.renewals <= record.renewals else {
+                if state.unsaved == nil {
+                    (state.unsaved, state.version, state.hasLostLock) = (.renewal(known), .unseen, true)
+                }
+                return
+            }
+            let isStored = glance.map { $0.stored.map(record.isState) ?? false } ?? true
+            // If another process has ended the session meanwhile, the next look at the store has to say so.
+            let version = if let glance, isStored { glance.version } else { CredentialVersion.unseen }
             (state.record, state.version, state.isKnown) = (record, version, isStored)
             state.lastNumber = max(state.lastNumber, record.number)
             state.undurable = nil
@@ -56,7 +61,23 @@ extension SharedCredential {
             case .signOut, .expiry, nil: break
             }
         }
+        freeKeptLock()
+        if state.withLock({ !$0.isSaved }) { tryAgain() }
         if glance != nil { storeWorked() }
+    }
+
+    /// Notes what has become of a record, however long after the wait for its save was given up.
+    private func note(_ outcome: SaveOutcome, of record: Record) {
+        switch outcome {
+        case .stored(let isDurable): noteStored(record.session, renewals: record.renewals, isDurable: isDurable)
+        case .notStored: break
+        case .unknown:
+            state.withLock { state in
+                guard state.record?.session == record.session else { return }
+                (state.mayBeStored, state.undurable) = (record.session, record.session)
+            }
+            tryAgain()
+        }
     }
 
     /// Notes that the store has a sign-in, however its save has ended. What other processes do from here on comes after
@@ -78,6 +99,8 @@ extension SharedCredential {
                 state.unsaved = nil
             }
         }
+        if !isDurable { tryAgain() }
+        freeKeptLock()
     }
 
     /// Saves once more, with the lock held, what is stored of a sign-in whose save has failed, unless something else
@@ -99,9 +122,14 @@ extension SharedCredential {
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
         let found = try await findReplaced(by: session)
+        let isOver = await isEndedUnseen(session, found)
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
+        if isOver {
+            _ = endUnsaved(record, known, since: epoch)
+            return
+        }
         // Its save has failed, or was given up, and the record is there all the same.
         if case .session(session, let glance?) = found {
             noteStored(session, renewals: glance.stored?.renewals ?? 0, isDurable: false)
@@ -118,19 +146,25 @@ extension SharedCredential {
         do throws(SessionError) {
             try await save(record, under: lock)
         } catch {
-            // Some saves fail although the record is there. They are tried again, but not once it is gone: a user who
-            // has signed out elsewhere must not come back.
-            let glance = try? await store.glance()
-            let hasArrived = error.kind.isOfDurability ? true : await store.isEnded(session)
-            if hasArrived || glance?.stored?.session == session {
-                noteStored(session, renewals: glance?.stored?.renewals ?? record.renewals, isDurable: false)
-            } else if isRemovedUnsaved(found, by: session, isKnown: glance != nil) {
-                // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing
-                // else, not even for the note of an end.
+            // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing else,
+            // not even for the note of an end.
+            if isKnownUnsaved(session, after: error), isRemovedUnsaved(found, by: session) {
                 try? await store.delete(under: lock)
             }
             throw error
         }
+    }
+
+    /// Whether a sign-in of which it was not known whether it is stored was stored, and has ended elsewhere.
+    private func isEndedUnseen(_ session: UUID, _ found: Replaced) async -> Bool {
+        guard state.withLock({ $0.mayBeStored == session }) else { return false }
+        let isEnded = await store.isKnownEnded(session)
+        switch found {
+        // The lock has been held since the save, so that either the record or the note of its end would be there.
+        case .nothing, .session: if isEnded == false { state.withLock { $0.mayBeStored = nil } }
+        case .unreadable, .leftAlone: break
+        }
+        return isEnded ?? false
     }
 
     /// The content of the store that a sign-in finds, with the lock held.
@@ -159,12 +193,20 @@ extension SharedCredential {
         }
     }
 
+    /// Whether a sign-in is certainly not stored, now that its save has failed.
+    private func isKnownUnsaved(_ session: UUID, after error: SessionError) -> Bool {
+        // A save that was given up may still happen.
+        if case .storeTimeout = error.kind { return false }
+        return state.withLock { state in
+            guard case .signIn(let record) = state.unsaved, record.session == session else { return false }
+            return state.mayBeStored != session
+        }
+    }
+
     /// Whether a record is removed in whose place a sign-in could not be saved.
-    ///
-    /// - Parameter isKnown: Whether it is known that the sign-in is not stored.
-    private func isRemovedUnsaved(_ found: Replaced, by session: UUID, isKnown: Bool) -> Bool {
+    private func isRemovedUnsaved(_ found: Replaced, by session: UUID) -> Bool {
         switch found {
-        case .session(let other, _): isKnown && other != session
+        case .session(let other, _): other != session
         // Only once, since another user may sign in later.
         case .unreadable:
             state.withLock { state in
@@ -202,13 +244,23 @@ extension SharedCredential {
         if !keeps(lock) { store.unlock(lock) { [self] in keeps(lock) } }
     }
 
-    /// Keeps the lock while a renewal is unsaved.
+    /// Keeps the lock while a renewal is unsaved, or a sign-in may be stored without this process knowing.
     private func keeps(_ lock: any CredentialLock) -> Bool {
         state.withLock { state in
-            guard case .renewal = state.unsaved, lock.isHeld else { return false }
+            guard state.needsLock, lock.isHeld else { return false }
             state.keptLock = lock
             return true
         }
+    }
+
+    /// Gives back the lock that was kept, once nothing is unsaved.
+    private func freeKeptLock() {
+        let lock = state.withLock { state -> (any CredentialLock)? in
+            guard state.unsaved == nil else { return nil }
+            defer { state.keptLock = nil }
+            return state.keptLock
+        }
+        if let lock { store.unlock(lock) }
     }
 
     /// The lock that is kept; nil when none is kept, it is in use, or it has been lost.
@@ -244,7 +296,7 @@ extension SharedCredential {
             for retry in 1... {
                 // The wait was cancelled.
                 guard (try? await store.pause(beforeRetry: retry)) != nil else { break }
-                await endForAll()
+                revokeIfRenewed(await endForAll())
                 // Another task may meanwhile have removed the record along with the note of the end, which `endForAll`
                 // has just put back.
                 if state.withLock({ $0.isSaved }) { removeRemains() }

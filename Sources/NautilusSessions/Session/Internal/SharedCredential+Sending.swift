@@ -81,7 +81,6 @@ extension SharedCredential {
         } catch {
             guard error.kind != .lockLost else { throw error }
             storeFailed(error)
-            if error.kind.isOfDurability { tryAgain() }
         }
     }
 

@@ -37,7 +37,7 @@ extension SharedCredential {
                 case .signOut, .expiry, nil: true
                 }
             if revokesReplaced {
-                noteRevocation(of: replaced?.session, in: &state)
+                noteRevocation(of: replaced, in: &state)
             } else {
                 state.sparingSignIns += 1
             }
@@ -120,6 +120,7 @@ extension SharedCredential {
             guard !state.isNumbered || state.overruled.contains(stored.session) else { return false }
             state.overruled.insert(stored.session)
             state.noteEnd(of: stored.session)
+            _ = state.findsForgotten(stored)
             state.lastNumber = max(state.lastNumber, stored.number)
             return true
         }
@@ -136,14 +137,14 @@ extension SharedCredential {
     /// Numbers a sign-in after the session that it replaces: the one found stored when the store could first be read.
     /// A session found there later has been stored since, unless this process has overruled it.
     ///
-    /// - Returns: Whether this process learns only now of the session that it replaces.
+    /// - Returns: Whether this process learns only now of the session that it replaces, or of its latest credential.
     @discardableResult
     func number(_ session: UUID, after stored: StoredCredential?) -> Bool {
         state.withLock { state in
             guard case .signIn(var record) = state.unsaved, record.session == session, stored?.session != session,
                 !state.isNumbered || stored.map({ state.overruled.contains($0.session) }) ?? false
             else { return false }
-            let isNews = stored.map { !state.isOver($0.session) } ?? false
+            let isNews = stored.map { state.findsForgotten($0) || !state.isOver($0.session) } ?? false
             state.isNumbered = true
             if let stored { state.overruled.insert(stored.session) }
             state.noteEnd(of: stored?.session)
@@ -180,7 +181,7 @@ extension SharedCredential {
             state.latest = state.begin()
             let record = state.record
             let isNewer = if case .renewal = state.unsaved { true } else { false }
-            noteRevocation(of: record?.session, in: &state)
+            noteRevocation(of: record, in: &state)
             // Without a record, the user signed out before, here, elsewhere or by the server. By now the next user may
             // be stored, who is not meant.
             let ended = record?.session ?? state.lastSession
@@ -240,9 +241,9 @@ extension SharedCredential {
             case .signIn, .renewal, .expiry, nil: return false
             }
             state.noteEnd(of: found)
-            noteRevocation(of: found, in: &state)
-            // A store that is behind tells only with the lock held who is stored.
-            guard store.showsLatest else { return true }
+            if let found { noteRevocation(of: found, in: &state) }
+            // A store that may be behind tells at once only with the lock held who is stored.
+            guard store.showsLatest || state.isSettled(at: watch.elapsed) else { return true }
             if found == nil, glance.version == nil, areEnded {
                 (state.unsaved, state.version) = (nil, nil)
             } else {
@@ -262,6 +263,7 @@ extension SharedCredential {
         let ended = await store.wait(atMost: store.limit) { [self] in await endForAll() } ?? nil
         if ending.wasOver { return nil }
         let stored = ended ?? ending.stored
+        if let stored { state.withLock { _ = $0.findsForgotten(stored) } }
         // If another session is stored, an unsaved sign-in had already replaced it. And a renewed credential that is
         // not saved yet is newer than the stored one.
         if let record = ending.record, ending.isNewer || stored?.session != record.session { return record.credential }
@@ -276,12 +278,13 @@ extension SharedCredential {
         let (unsaved, overruled) = state.withLock { ($0.unsaved, $0.overruled) }
         if case .signIn(let record) = unsaved {
             // The store may be read again before its lock can be had.
-            if store.showsLatest, let glance = try? await store.glance(),
-                number(record.session, after: glance.stored)
-            {
+            if showsReplaced, let glance = try? await store.glance(), number(record.session, after: glance.stored) {
                 revokeReplaced(glance.stored, by: record.session)
             }
-            for session in state.withLock({ $0.overruled }) { _ = try? await store.end(session) }
+            for session in state.withLock({ $0.overruled }) {
+                let ended = (try? await store.end(session)) ?? nil
+                if let ended, number(record.session, after: ended) { revokeReplaced(ended, by: record.session) }
+            }
         }
         guard case .signOut(let target) = unsaved else { return nil }
         // If that fails, the removal of the record tells the others, though a save that is under way would still bring
@@ -308,6 +311,9 @@ extension SharedCredential {
         }
     }
 
+    /// Whether a look without the lock shows whom the last sign-in replaces, or somebody who has signed in since.
+    var showsReplaced: Bool { store.showsLatest || state.withLock { $0.isSettled(at: watch.elapsed) } }
+
     /// Changes the known state and the coordinator together, so that two simultaneous changes happen in the same order
     /// in both.
     private func change<Value>(
@@ -322,7 +328,7 @@ extension SharedCredential {
                 let value = change(&state)
                 // A sign-in that comes too late changes nothing.
                 let hasChanged = state.latest != latest
-                if hasChanged { state.changes += 1 }
+                if hasChanged { (state.changes, state.changed) = (state.changes + 1, watch.elapsed) }
                 return (value, state.coordinator, hasChanged)
             }
             if let coordinator { follow(coordinator, value) }

@@ -94,6 +94,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         let endedHere = EndedSessions.ofProcess
         /// The largest number of a stored session that this process has heard of.
         var lastNumber = 0
+        /// When the last sign-in or sign-out of this process was, on the watch.
+        var changed = Duration.zero
         /// Whether it was not known at the last sign-in whom it replaces.
         var replacesUnknown = false
         /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read
@@ -105,6 +107,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The session of a sign-in that is stored, but whose save has failed, so that it might not survive a power
         /// failure: it is saved once more. Nil for none.
         var undurable: UUID?
+        /// The session of a sign-in whose save has failed, if its record may be there all the same; nil for none. The
+        /// lock is kept, so that a sign-out elsewhere leaves a note.
+        var mayBeStored: UUID?
+        /// The sessions whose credential the server was asked to forget, each with the number of renewals that it had
+        /// then: another process may have renewed it since.
+        var forgotten: [UUID: Int] = [:]
         /// The session of the last sign-in, if the server is to forget the credential of the session that it replaces.
         var revokesReplaced: UUID?
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
@@ -118,18 +126,26 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var refreshes = 0 {
             didSet { if refreshes == 0 { revokedSessions = [] } }
         }
-        /// The store's lock, kept as long as a renewal is unsaved and not being saved.
+        /// The store's lock, kept as long as it is needed and nothing is being saved.
         var keptLock: (any CredentialLock)?
         /// Whether the lock was lost while a renewal was unsaved: since then, another process may have renewed as well,
         /// or have ended the session and removed every trace of it.
         var hasLostLock = false
-        var isFailing = false
         var isTryingAgain = false
         /// The removal of the remains of a sign-out that was killed; nil while none was begun.
         var removal: Task<Void, Never>?
 
         /// Whether the store has everything, and will keep it.
         var isSaved: Bool { unsaved == nil && undurable == nil }
+
+        /// Whether no other process may write now: a renewal is unsaved, or it is not known whether a sign-in is stored.
+        var needsLock: Bool {
+            switch unsaved {
+            case .renewal: true
+            case .signIn(let record): mayBeStored == record.session
+            case .signOut, .expiry, nil: false
+            }
+        }
 
         /// Gives a number to a sign-in or a sign-out that begins.
         mutating func begin() -> Int {
@@ -150,6 +166,19 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
             guard let record, next?.session != record.session else { return }
             guard hasExpired || next.map({ $0.number > record.number }) ?? false else { return }
             over[record.session] = max(over[record.session] ?? 0, record.renewals)
+        }
+
+        /// Whether the last sign-in or sign-out is so long ago that any look at the store, even one that is behind,
+        /// shows what was stored then or later.
+        func isSettled(at now: Duration) -> Bool { now - changed > .seconds(60) }
+
+        /// Notes that a stored credential is found, of a session whose credential the server was asked to forget.
+        ///
+        /// - Returns: Whether it is a later one, found for the first time, which the server has to forget as well.
+        mutating func findsForgotten(_ stored: StoredCredential) -> Bool {
+            guard let renewals = forgotten[stored.session], renewals < stored.renewals else { return false }
+            forgotten[stored.session] = stored.renewals
+            return true
         }
 
         /// Whether a session has ended here, by a sign-out or a sign-in.
@@ -184,6 +213,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let watch: Stopwatch
     /// Held while the state and the coordinator change together.
     let turn = ReentrantLock()
+    /// Whether the store was last reported to fail.
+    private let isFailing = Locked(false)
     private let report: @Sendable (SessionEvent) -> Void
     private let reportEnd: @Sendable (UUID) -> Void
 
@@ -227,64 +258,10 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// The session that is in the store now, unless it has ended here.
     ///
     /// - Returns: Nil when the store cannot answer at once.
-    private func promptSession() -> UUID?? {
+    func promptSession() -> UUID?? {
         store.promptSession().map { stored in
             stored.flatMap { session in state.withLock { $0.isOver(session) } ? nil : session }
         }
-    }
-
-    /// A moment, with what this process can tell of the store's content then.
-    struct Moment: Sendable {
-        /// Whether anything had been known of the store by then.
-        let wasKnown: Bool
-        /// The session that was stored then; nil when the store cannot answer at once.
-        let session: UUID??
-        /// Whether the store had what is known here, so that no look is needed.
-        let isUpToDate: Bool
-        fileprivate let watch: Stopwatch
-    }
-
-    /// The present moment.
-    func moment() -> Moment {
-        let (known, wasKnown) = state.withLock { (Baseline($0), $0.wasKnown) }
-        let isUpToDate =
-            store.promptVersion().map {
-                known.isKnown && known.unsaved == nil && $0 == known.version && isPublished(known.record)
-            } ?? false
-        return Moment(
-            wasKnown: wasKnown,
-            session: isUpToDate ? nil : promptSession(),
-            isUpToDate: isUpToDate,
-            watch: Stopwatch(store.clock)
-        )
-    }
-
-    /// The longest look that still tells what was stored when it began, for a store that cannot answer at once: a
-    /// slower look may show a user who has signed in since.
-    private static var lookLimit: Duration { .milliseconds(250) }
-
-    /// The session with which a call that began at a given moment goes on, now that the store has been looked at.
-    enum Belonging: Equatable {
-        /// The session that was found, which had begun before the call.
-        case found(Coordinator.Session)
-        /// The session that this process knew, even if it is over by now.
-        case known
-        /// Nothing: this process knew of nobody, and somebody has signed in or out since.
-        case superseded
-    }
-
-    /// The session of a call that began at `moment`.
-    func belonging(since moment: Moment, _ present: () -> Coordinator.Session) -> Belonging {
-        let (session, found) = turn.take { (present(), state.withLock { $0.record?.session }) }
-        guard let before = moment.session else {
-            // The first look must find who is signed in, however slow the store is.
-            return !moment.wasKnown || moment.watch.elapsed <= Self.lookLimit ? .found(session) : .known
-        }
-        // A renewal by another process changes the record, but not its session.
-        if before == found { return .found(session) }
-        if moment.wasKnown { return .known }
-        // If nobody is signed in, the call has to be told why.
-        return found == nil ? .found(session) : .superseded
     }
 
     /// The rest of a credential's lifetime, as the coordinator applies it; nil for a credential that is used until the
@@ -304,41 +281,18 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     /// Reports once that the store fails.
     func storeFailed(_ error: SessionError) {
-        let isNews = state.withLock { state in
-            defer { state.isFailing = true }
-            return !state.isFailing
+        // Both reports are made within, so that they come in order.
+        isFailing.withLock { isFailing in
+            if !isFailing { report(.storeFailed(error)) }
+            isFailing = true
         }
-        if isNews { report(.storeFailed(error)) }
     }
 
     func storeWorked() {
-        let isNews = state.withLock { state in
-            guard state.isFailing, state.isSaved else { return false }
-            state.isFailing = false
-            return true
+        isFailing.withLock { isFailing in
+            guard isFailing, state.withLock({ $0.isSaved }) else { return }
+            isFailing = false
+            report(.storeRecovered)
         }
-        if isNews { report(.storeRecovered) }
-    }
-}
-
-/// A lock that its holding thread may take again: the coordinator calls its observer while the lock is held, and an
-/// observer may sign out.
-struct ReentrantLock: Sendable {
-    // Not of type Void: values without a size share an address, which the thread sanitizer takes for a race.
-    private let lock = Locked(false)
-    private let holder = Locked<ObjectIdentifier?>(nil)
-
-    /// Runs `work` while no other thread has the turn.
-    func take<Value>(_ work: () -> Value) -> Value {
-        let thread = ObjectIdentifier(Thread.current)
-        if holder.withLock({ $0 == thread }) { return work() }
-        var value: Value?
-        lock.withLock { _ in
-            holder.withLock { $0 = thread }
-            value = work()
-            holder.withLock { $0 = nil }
-        }
-        guard let value else { preconditionFailure("the work has ended") }
-        return value
     }
 }

@@ -15,13 +15,17 @@ extension SharedStore {
     struct Glance: Sendable {
         let stored: StoredCredential?
         let version: CredentialVersion?
-        /// Whether what is stored is a session that the server has ended; then ``stored`` is nil.
-        let hasExpired: Bool
+        /// The stored session if the server has ended it, and nil otherwise; then ``stored`` is nil.
+        let expired: UUID?
 
         init(_ stored: StoredCredential?, _ version: CredentialVersion?) {
-            hasExpired = stored?.hasExpired ?? false
+            let hasExpired = stored?.hasExpired ?? false
+            expired = hasExpired ? stored?.session : nil
             (self.stored, self.version) = (hasExpired ? nil : stored, version)
         }
+
+        /// Whether what is stored is a session that the server has ended.
+        var hasExpired: Bool { expired != nil }
 
         /// The stored record, decoded.
         ///
@@ -129,9 +133,11 @@ extension SharedStore {
     }
 
     /// Whether the end of a session is noted; false where that cannot be told.
-    func isEnded(_ session: UUID) async -> Bool {
-        let isEnded = try? await limited { [store, key] in try await store.isEnded(session, for: key) }
-        return isEnded ?? false
+    func isEnded(_ session: UUID) async -> Bool { await isKnownEnded(session) ?? false }
+
+    /// Whether the end of a session is noted; nil where that cannot be told.
+    func isKnownEnded(_ session: UUID) async -> Bool? {
+        try? await limited { [store, key] in try await store.isEnded(session, for: key) }
     }
 
     /// Whether the end of a session is noted, in a store that can answer at once; false in any other.

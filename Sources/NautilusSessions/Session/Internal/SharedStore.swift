@@ -36,25 +36,44 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     ///
     /// - Parameters:
     ///   - lock: The lock, which still has to be held.
-    ///   - noteStored: Called once the store has the record, even if the wait for that was given up, with whether the
-    ///     record would survive a power failure.
+    ///   - note: Called once the save has ended, even if the wait for that was given up, and before another process can
+    ///     have the lock.
     /// - Returns: What is stored afterwards; it has no record if another process has ended the session, which needs no
     ///   lock. Nil when the store cannot be read.
     func save(
         _ record: Record,
         under lock: any CredentialLock,
-        noteStored: @escaping @Sendable (_ isDurable: Bool) -> Void
+        note: @escaping @Sendable (SaveOutcome) -> Void
     ) async throws(SessionError) -> Glance? {
-        try await write(under: lock) { [store, key] in
+        try await write(under: lock) { [self] in
+            let stored = try record.stored()
             do {
-                try await store.save(record.stored(), for: key)
-            } catch let error as CredentialStoreError where error.isOfDurability {
-                noteStored(false)
+                try await store.save(stored, for: key)
+            } catch {
+                // Looked for by a task of its own: a caller who has left ends only the save.
+                await BackgroundTask.start { note(await outcome(of: record, failingWith: error)) }.value
                 throw error
             }
-            noteStored(true)
+            note(.stored(isDurable: true))
         }
         return try? await glance()
+    }
+
+    /// Whether a record is there, although its save has failed.
+    private func outcome(of record: Record, failingWith error: any Error) async -> SaveOutcome {
+        let error = error as? CredentialStoreError
+        if let error, error.isOfDurability { return .stored(isDurable: false) }
+        let glance = try? await glance()
+        if let stored = glance?.stored, record.isState(of: stored) { return .stored(isDurable: false) }
+        // By now another process may have ended the session, and nothing but the note of that is left.
+        let isEnded = await isKnownEnded(record.session)
+        if isEnded == true { return .stored(isDurable: false) }
+        if glance != nil, isEnded == false { return .notStored }
+        // A store's own words are relied on; with a lost connection, only the answer may be lost.
+        switch error {
+        case .other, nil: return .unknown
+        default: return .notStored
+        }
     }
 
     /// Saves once more, with the lock held, what is stored already.
@@ -299,6 +318,15 @@ private struct LooksUnderWay: Sendable {
         endings[last] = ending
         return last
     }
+}
+
+/// What has become of a record when its save has ended.
+enum SaveOutcome {
+    /// It is stored; if it is not durable, it might not survive a power failure.
+    case stored(isDurable: Bool)
+    case notStored
+    /// The save has failed, and whether the record is there could not be found out.
+    case unknown
 }
 
 /// How a wait for the lock ended.

@@ -1,0 +1,49 @@
+import Foundation
+import Nautilus
+import NautilusTesting
+import TestSupport
+import Testing
+
+@testable import NautilusSessions
+
+@Suite("The events about the store")
+struct StoreEventOrderTests {
+    @Test("come in the order in which the store has failed and worked, whichever thread finds that out")
+    func order() throws {
+        let (events, found) = (Locked<[String]>([]), Locked<SharedCredential<BearerToken>?>(nil))
+        let (hasBegun, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let shared = SharedCredential(
+            store: SharedStore<BearerToken>(
+                store: MemoryStore(),
+                key: CredentialKey(issuer: "api.test"),
+                clock: ManualClock(),
+                random: SeededRandomSource(seed: 0),
+                sharing: CredentialSharing()
+            ),
+            rules: .bearer { _ in throw CancellationError() },
+            timeLimit: .seconds(90),
+            report: { event in
+                if case .storeFailed = event {
+                    // Another thread finds at this very moment that the store works.
+                    Thread.detachNewThread {
+                        hasBegun.signal()
+                        found.withLock { $0 }?.storeWorked()
+                        for _ in 1...2 { hasEnded.signal() }
+                    }
+                    hasBegun.wait()
+                    // It has to wait for its turn; a few milliseconds are enough for one that does not.
+                    _ = hasEnded.wait(timeout: .now() + .milliseconds(20))
+                    events.withLock { $0.append("failed") }
+                } else {
+                    events.withLock { $0.append("recovered") }
+                }
+            },
+            reportEnd: { _ in }
+        )
+        found.withLock { $0 = shared }
+        shared.storeFailed(SessionError(.cancelled))
+        hasEnded.wait()
+        #expect(events.withLock { $0 } == ["failed", "recovered"])
+        found.withLock { $0 = nil }
+    }
+}
