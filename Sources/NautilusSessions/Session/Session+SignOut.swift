@@ -18,8 +18,8 @@ extension Session {
     /// If the session is already over, signed out or expired, here or elsewhere, nothing is left to end; a user who has
     /// signed in elsewhere since, unknown to this process, is not affected. A process that has not read the store yet
     /// signs out whoever is stored. If the store cannot be read now, or may be behind, that is whoever is stored once
-    /// it can be read, or once the lock is held. While another session is stored, nothing is revoked, since it may be
-    /// the same user's.
+    /// it can be read, or once the lock is held; a process that can have the lock keeps it until then, so that no later
+    /// user is stored meanwhile. While another session is stored, nothing is revoked, since it may be the same user's.
     ///
     /// Await this call directly. In `Task { try? await session.signOut() }` it begins only when the task does, perhaps
     /// after the next user has signed in, and would sign that user out; use ``signOutNow()`` there.

@@ -118,4 +118,102 @@ struct FailingWriterTests {
             #expect(world.server.revoked == ["anna-1", "anna-2"])
         }
     }
+
+    @Test("lets a later user stay, who has signed in after a sign-in here emptied the store", arguments: [true, false])
+    func laterUserAfterRemoval(isDamaged: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let here = world.process(store: store)
+            let error: CredentialStoreError = isDamaged ? .damaged(place: "record") : .notPermitted(place: "record")
+            store.set { operation in
+                switch operation {
+                case .load, .version: .fails(error)
+                case .save: .fails()
+                default: .ok
+                }
+            }
+            try? await here.signIn(world.server.signIn("anna", at: world.date), revokingReplaced: true)
+            #expect(store.count(of: .delete) == 1)
+            try await world.sleep(.milliseconds(300))
+            let there = world.process()
+            try await there.signIn(world.server.signIn("bert", at: world.date))
+            try await world.sleep(.seconds(60))
+            #expect(store.count(of: .delete) == 1)
+            store.mend()
+            try await world.sleep(.seconds(100))
+            #expect(world.server.revoked == [])
+            #expect(await world.call(there).token == "bert-1")
+            #expect(await world.call(here).token == "bert-1")
+        }
+    }
+
+    @Test(
+        "lets a later user stay, though an end here is meant for whoever was stored before, unread",
+        arguments: [true, false]
+    )
+    func laterUserAfterUnread(isSignOut: Bool) async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let here = world.process(store: store)
+            store.set { $0 == .lock ? .ok : .fails(.notPermitted(place: "record")) }
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            if isSignOut {
+                try? await here.signOut()
+            } else {
+                world.server.endSessions()
+                #expect(await world.call(here).token == nil)
+            }
+            try await world.sleep(.seconds(600))
+            let there = world.process()
+            // The lock is kept here, so that nobody is stored unnoticed.
+            let error = await #expect(throws: SessionError.self) {
+                try await there.signIn(world.server.signIn("bert", at: world.date))
+            }
+            #expect(error?.kind == .lockTimeout(.seconds(30)))
+            store.mend()
+            try await world.sleep(.seconds(200))
+            #expect(await world.call(there).token == "bert-1")
+            #expect(await world.call(world.process()).token == "bert-1")
+            #expect(world.store.lock(world.key) != nil)
+        }
+    }
+
+    /// The end of a sign-in that has not found yet whom it replaces.
+    enum Overtaking: CaseIterable { case signOut, signIn, laterSignIn }
+
+    @Test(
+        "does not keep the user before from being revoked if all ask for that, though a sign-in is overtaken",
+        arguments: Overtaking.allCases,
+        [[true, true], [true, false], [false, true]]
+    )
+    func overtaken(by overtaking: Overtaking, asks: [Bool]) async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn("xaver")
+            let store = FaultStore(world)
+            let here = world.process(store: store)
+            store.set { operation in
+                if overtaking == .laterSignIn { return operation == .lock ? .ok : .fails() }
+                return operation == .load ? .init(after: .seconds(5)) : .ok
+            }
+            let anna = world.server.signIn("anna", at: world.date)
+            let bert = world.server.signIn("bert", at: world.date)
+            let signIn = BackgroundTask.start { try? await here.signIn(anna, revokingReplaced: asks[0]) }
+            try await world.sleep(.seconds(1))
+            if overtaking == .laterSignIn { store.mend() }
+            if overtaking == .signOut {
+                try? await here.signOut()
+            } else {
+                try? await here.signIn(bert, revokingReplaced: asks[1])
+            }
+            await signIn.value
+            try await world.sleep(.seconds(200))
+            #expect(world.storedToken == (overtaking == .signOut ? nil : "bert-1"))
+            let isSignOut = overtaking == .signOut
+            let revoked = [
+                asks[0] && (isSignOut || asks[1]) ? "xaver-1" : nil,
+                isSignOut || asks[1] ? "anna-1" : nil,
+            ]
+            #expect(world.server.revoked.sorted(by: >) == revoked.compactMap(\.self))
+        }
+    }
 }

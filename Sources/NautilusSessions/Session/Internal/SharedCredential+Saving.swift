@@ -6,7 +6,7 @@ extension SharedCredential {
     ///
     /// - Throws: ``SessionError`` when that fails; it is then tried again in the background.
     func write() async throws(SessionError) {
-        guard state.withLock({ !$0.isSaved }) else { return }
+        guard state.withLock({ !$0.isSaved }) else { return freeKeptLock() }
         do throws(SessionError) {
             guard let lock = try await lockForWriting() else { return }
             defer { release(lock) }
@@ -148,8 +148,11 @@ extension SharedCredential {
         } catch {
             // Otherwise the next launch would restore the previous user. On a full disk there is room for nothing else,
             // not even for the note of an end.
-            if isKnownUnsaved(session, after: error), isRemovedUnsaved(found, by: session) {
-                try? await store.delete(under: lock)
+            if isKnownUnsaved(session, after: error), isRemovedUnsaved(found, by: session),
+                (try? await store.delete(under: lock)) != nil
+            {
+                // A session that is found from now on has been stored since.
+                number(session, after: nil)
             }
             throw error
         }
@@ -244,7 +247,7 @@ extension SharedCredential {
         if !keeps(lock) { store.unlock(lock) { [self] in keeps(lock) } }
     }
 
-    /// Keeps the lock while a renewal is unsaved, or a sign-in may be stored without this process knowing.
+    /// Keeps the lock while no other process may write.
     private func keeps(_ lock: any CredentialLock) -> Bool {
         state.withLock { state in
             guard state.needsLock, lock.isHeld else { return false }
@@ -299,7 +302,10 @@ extension SharedCredential {
                 revokeIfRenewed(await endForAll())
                 // Another task may meanwhile have removed the record along with the note of the end, which `endForAll`
                 // has just put back.
-                if state.withLock({ $0.isSaved }) { removeRemains() }
+                if state.withLock({ $0.isSaved }) {
+                    freeKeptLock()
+                    removeRemains()
+                }
                 _ = try? await write()
                 let isDone = state.withLock { state in
                     if state.isSaved { state.isTryingAgain = false }

@@ -115,6 +115,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var forgotten: [UUID: Int] = [:]
         /// The session of the last sign-in, if the server is to forget the credential of the session that it replaces.
         var revokesReplaced: UUID?
+        /// Whether the server is to forget the credential of a session that a sign-in has not found yet: that sign-in, and
+        /// all since, have asked for it.
+        var revokesUnknown = false
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []
@@ -138,12 +141,14 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether the store has everything, and will keep it.
         var isSaved: Bool { unsaved == nil && undurable == nil }
 
-        /// Whether no other process may write now: a renewal is unsaved, or it is not known whether a sign-in is stored.
+        /// Whether no other process may write now: a renewal is unsaved, it is not known whether a sign-in is stored,
+        /// or a sign-out is meant for whoever is stored, and not for a later user.
         var needsLock: Bool {
             switch unsaved {
             case .renewal: true
             case .signIn(let record): mayBeStored == record.session
-            case .signOut, .expiry, nil: false
+            case .signOut(let target): target == .stored
+            case .expiry, nil: false
             }
         }
 
@@ -171,6 +176,14 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether the last sign-in or sign-out is so long ago that any look at the store, even one that is behind,
         /// shows what was stored then or later.
         func isSettled(at now: Duration) -> Bool { now - changed > .seconds(60) }
+
+        /// Whether a sign-in has not found out yet whom it replaces.
+        var hasUnknown: Bool {
+            if case .signIn = unsaved { !isNumbered } else { false }
+        }
+
+        /// Whether a stored session that is replaced, or its credential, was not known until now.
+        mutating func isNews(_ stored: StoredCredential) -> Bool { findsForgotten(stored) || !isOver(stored.session) }
 
         /// Notes that a stored credential is found, of a session whose credential the server was asked to forget.
         ///
