@@ -54,6 +54,23 @@ struct FailingWriterTests {
         }
     }
 
+    @Test("keeps a credential from being sent whose user has signed out there just before that was noted here")
+    func signedOutBeforeSending() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (here, there) = (world.process(store: store), world.process())
+            try await there.signIn(world.server.signIn("anna", at: world.date))
+            try await here.restore()
+            try await world.sleep(.seconds(3600))
+            store.set { operation in
+                if operation == .save { there.signOutNow() }
+                return operation == .save ? .init(before: .seconds(1)) : .ok
+            }
+            #expect(await world.call(here).token == nil)
+            #expect(world.server.renewals == [])
+        }
+    }
+
     @Test(
         "lets a later user stay, whom a sign-in that could not be saved for minutes does not replace",
         arguments: [true, false]

@@ -215,4 +215,51 @@ struct LostLockTests {
             #expect(world.store.lock(world.key) != nil)
         }
     }
+
+    @Test("and also by another process, when the one that was late knows nothing of it")
+    func overUnknownRenewal() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (here, there) = (world.process(store: store), world.process())
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            world.server.grantGrace()
+            try await world.sleep(.seconds(3600))
+            store.set { $0 == .save ? .fails() : .ok }
+            #expect(await world.call(here).token == "anna-2")
+            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            try await world.sleep(.seconds(5))
+            store.loseLocks()
+            #expect(await world.call(there).token == "anna-2")
+            world.server.reject("anna-2")
+            #expect(await world.call(there).token == "anna-3")
+            store.mend()
+            try await world.sleep(.seconds(100))
+            #expect(world.storedToken == "anna-2")
+            #expect(await world.call(there).token == "anna-3")
+            try await world.sleep(.seconds(100))
+            #expect(world.storedToken == "anna-3")
+            #expect(await world.call(here).token == "anna-3")
+            #expect(world.server.renewals == ["anna-1", "anna-1", "anna-2"])
+            #expect(world.store.lock(world.key) != nil)
+        }
+    }
+
+    @Test("a credential is not sent where the lock has gone while the note of that was being written")
+    func duringNote() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (app, other) = (try await world.signedIn(), world.process(store: store))
+            try await other.restore()
+            try await world.sleep(.seconds(3_600))
+            store.set { $0 == .save ? .init(after: .seconds(5)) : .ok }
+            async let call = world.call(other)
+            try await world.sleep(.seconds(1))
+            store.loseLocks()
+            #expect(await world.call(app).token == "anna-2")
+            _ = await call
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(other).token == "anna-2")
+            #expect(world.server.renewals == ["anna-1"])
+        }
+    }
 }

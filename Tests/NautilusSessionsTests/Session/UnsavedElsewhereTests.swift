@@ -74,6 +74,7 @@ struct UnsavedElsewhereTests {
     func unread() async throws {
         try await TokenWorld.run { world in
             let (store, here) = await storedUnseen(in: world)
+            #expect(world.store.load(world.key) != nil)
             store.fail(nil)
             store.read(fails: false)
             try await world.sleep(.seconds(100))

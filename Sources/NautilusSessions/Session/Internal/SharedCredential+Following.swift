@@ -57,7 +57,7 @@ extension SharedCredential {
     /// Ends a session whose sign-in is still being saved, since it was signed out elsewhere.
     ///
     /// - Returns: False when something has happened here meanwhile.
-    func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
+    private func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
         guard follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) else { return false }
         if record.renewals > 0 { revokeUnlessReplaced(record.credential) }
         return true
@@ -182,6 +182,8 @@ extension SharedCredential {
         since epoch: Coordinator.Epoch?
     ) -> Bool {
         defer { tellEnds() }
+        // A late write of another process has taken back what is known here, unless the store is merely behind.
+        let isOvertaken = look.isBehind && look.stored != nil && look.stored == known.record && store.showsLatest
         let isFollowed = turn.take { () -> Bool in
             // The present state may be newer than the look.
             guard state.withLock({ Baseline($0) == known }) else { return false }
@@ -213,10 +215,14 @@ extension SharedCredential {
                 (state.isKnown, state.record, state.version) = (!look.isOfAnother, look.stored, look.version)
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
                 (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
+                if isOvertaken, let record = look.stored {
+                    (state.unsaved, state.hasLostLock) = (.renewal(record), true)
+                }
                 state.isChanging = false
                 return true
             }
         }
+        if isFollowed, isOvertaken { tryAgain() }
         // The lock was kept for an unsaved renewal that no longer matters.
         if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
         // A record that is stored but not shown is left from a sign-out that did not get to its removal, and may never

@@ -122,14 +122,10 @@ extension SharedCredential {
     /// instead.
     func saveSignIn(_ session: UUID, under lock: any CredentialLock) async throws(SessionError) {
         let found = try await findReplaced(by: session)
-        let isOver = await isEndedUnseen(session, found)
+        await noteUnsaved(session, found)
         let (epoch, known) = present()
         // If somebody has signed in or out here meanwhile, that is written next.
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
-        if isOver {
-            _ = endUnsaved(record, known, since: epoch)
-            return
-        }
         // Its save has failed, or was given up, and the record is there all the same.
         if case .session(session, let glance?) = found {
             noteStored(session, renewals: glance.stored?.renewals ?? 0, isDurable: false)
@@ -158,16 +154,12 @@ extension SharedCredential {
         }
     }
 
-    /// Whether a sign-in of which it was not known whether it is stored was stored, and has ended elsewhere.
-    private func isEndedUnseen(_ session: UUID, _ found: Replaced) async -> Bool {
-        guard state.withLock({ $0.mayBeStored == session }) else { return false }
-        let isEnded = await store.isKnownEnded(session)
-        switch found {
-        // The lock has been held since the save, so that either the record or the note of its end would be there.
-        case .nothing, .session: if isEnded == false { state.withLock { $0.mayBeStored = nil } }
-        case .unreadable, .leftAlone: break
-        }
-        return isEnded ?? false
+    /// Notes that a sign-in which might have been stored is not. The lock has been held since its save, so that either
+    /// its record or the note of its end would be there.
+    private func noteUnsaved(_ session: UUID, _ found: Replaced) async {
+        guard found.isKnown, state.withLock({ $0.mayBeStored == session }) else { return }
+        guard await store.isKnownEnded(session) == false else { return }
+        state.withLock { if $0.mayBeStored == session { $0.mayBeStored = nil } }
     }
 
     /// The content of the store that a sign-in finds, with the lock held.
@@ -179,6 +171,14 @@ extension SharedCredential {
         case unreadable
         /// A record that is neither replaced nor removed.
         case leftAlone
+
+        /// Whether it is known which session is stored.
+        var isKnown: Bool {
+            switch self {
+            case .nothing, .session: true
+            case .unreadable, .leftAlone: false
+            }
+        }
     }
 
     /// - Throws: The error of a look that may succeed later, if it is known already whom the sign-in replaces: by now

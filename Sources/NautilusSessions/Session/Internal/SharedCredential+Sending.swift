@@ -23,6 +23,8 @@ extension SharedCredential {
                 throw SessionError(.storeTimeout(store.limit))
             }
             isFirst = false
+            // A slow store may have lost the lock while it wrote the note: then another process may be sending, too.
+            guard lock.isHeld else { throw SessionError(.lockLost) }
             do {
                 return await saved(try await renewed(base), lock)
             } catch {

@@ -115,8 +115,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var forgotten: [UUID: Int] = [:]
         /// The session of the last sign-in, if the server is to forget the credential of the session that it replaces.
         var revokesReplaced: UUID?
-        /// Whether the server is to forget the credential of a session that a sign-in has not found yet: that sign-in, and
-        /// all since, have asked for it.
+        /// Whether the server is to forget the credential of a session that a sign-in has not found yet: that sign-in,
+        /// and all since, have asked for it.
         var revokesUnknown = false
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
