@@ -115,8 +115,17 @@ struct LateSaveTests {
             // As long as nothing can be read here, there is no lock for the removal.
             try? await there.signOut()
             #expect(world.storedToken == nil)
-            // The disk is full when it can be read again.
-            store.set { !isReadAgain && $0 == .save ? .fails() : .ok }
+            // The disk can be read again, and turns out to be full; after that it cannot be read any more.
+            let isFull = Locked(false)
+            store.set { operation in
+                switch operation {
+                case .save where !isReadAgain:
+                    isFull.withLock { $0 = true }
+                    return .fails()
+                case .load, .version, .isEnded: return isFull.withLock { $0 } ? .fails(.other(type: "Offline")) : .ok
+                default: return .ok
+                }
+            }
             try await world.sleep(.seconds(200))
             #expect(world.storedToken == nil)
             store.mend()

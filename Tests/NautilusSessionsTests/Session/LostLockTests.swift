@@ -244,6 +244,27 @@ struct LostLockTests {
         }
     }
 
+    @Test("a lock that has gone before the note is not the store's failure")
+    func beforeNote() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let other = world.process(store: store)
+            _ = try await world.signedIn()
+            try await other.restore()
+            let events = world.storeEvents(of: other)
+            try await world.sleep(.seconds(3_600))
+            store.set { operation in
+                // After the look with the lock held.
+                if operation == .load { BackgroundTask.start { store.loseLocks() } }
+                return operation == .load ? .init(after: .seconds(1)) : .ok
+            }
+            let outcome = await world.call(other)
+            #expect(outcome.sessionKind == .lockLost)
+            #expect(world.server.renewals == [])
+            #expect(events.withLock { $0 } == [])
+        }
+    }
+
     @Test("a credential is not sent where the lock has gone while the note of that was being written")
     func duringNote() async throws {
         try await TokenWorld.run { world in

@@ -13,7 +13,7 @@ extension SharedCredential {
         var isFirst = true
         while true {
             base.unanswered += 1
-            try await mark(base, lock)
+            await mark(base, lock)
             // If the note was not saved, the user has signed out meanwhile in another process.
             if state.withLock({ !$0.isKnown }) { _ = try await successor(of: base) }
             // The store took so long, writing the note included, that the refresh may be cancelled before the answer
@@ -23,7 +23,8 @@ extension SharedCredential {
                 throw SessionError(.storeTimeout(store.limit))
             }
             isFirst = false
-            // A slow store may have lost the lock while it wrote the note: then another process may be sending, too.
+            // Since it was lost, perhaps while the note was being written, another process may be sending the credential,
+            // or have ended the session.
             guard lock.isHeld else { throw SessionError(.lockLost) }
             do {
                 return await saved(try await renewed(base), lock)
@@ -72,17 +73,14 @@ extension SharedCredential {
 
     /// Notes how often the credential has been sent. If the note cannot be written, the refresh goes on: the harm that
     /// the note prevents is rare, and a full disk is not.
-    ///
-    /// - Throws: ``SessionError/Kind/lockLost``, since another process may be sending the credential, or have ended the
-    ///   session.
-    private func mark(_ record: Record, _ lock: any CredentialLock) async throws(SessionError) {
+    private func mark(_ record: Record, _ lock: any CredentialLock) async {
         // No other process knows the credential of an unsaved sign-in.
         guard !replaceSignIn(by: record) else { return }
         do throws(SessionError) {
             try await save(record, under: lock)
         } catch {
-            guard error.kind != .lockLost else { throw error }
-            storeFailed(error)
+            // Without the lock nothing is sent either.
+            if error.kind != .lockLost { storeFailed(error) }
         }
     }
 
