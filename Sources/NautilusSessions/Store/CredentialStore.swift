@@ -51,7 +51,8 @@ public protocol CredentialStore: Sendable {
     /// Replaces the stored record, wholly or not at all, and returns once it would survive a power failure.
     ///
     /// - Throws: ``CredentialStoreError``; the previous record is still there then, except after
-    ///   ``CredentialStoreError/notDurable(place:)``.
+    ///   ``CredentialStoreError/notDurable(place:)``. After any other type of error, such as that of a connection which
+    ///   may have lost the answer, a ``Session`` looks whether the record is there, and keeps the lock until it knows.
     func save(_ stored: StoredCredential, for key: CredentialKey) async throws
 
     /// Ends a session for every process that shares the store, without the key's lock, which may be held for long.
