@@ -244,6 +244,44 @@ struct LostLockTests {
         }
     }
 
+    @Test(
+        "a save that comes after a sign-out elsewhere brings nobody back, nor does it take a later user's place",
+        arguments: [true, false],
+        [1, 2]
+    )
+    func signedOutDuringSave(isReplaced: Bool, save: Int) async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (here, there) = (world.process(store: store), world.process())
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            try await there.restore()
+            try await world.sleep(.seconds(3600))
+            let saves = Locked(0)
+            store.set { operation in
+                guard operation == .save else { return .ok }
+                let isMeant = saves.withLock { saves in
+                    saves += 1
+                    return saves == save
+                }
+                return isMeant ? .init(before: .seconds(5)) : .ok
+            }
+            async let call = world.call(here)
+            try await world.sleep(.seconds(1))
+            store.loseLocks()
+            if isReplaced {
+                try await there.signIn(world.server.signIn("bert", at: world.date))
+            } else {
+                try await there.signOut()
+            }
+            let after = isReplaced ? "bert-1" : nil
+            #expect(await call.token == nil)
+            try await world.sleep(.seconds(60))
+            #expect(world.storedToken == after)
+            #expect(await world.call(world.process()).token == after)
+            #expect(await world.call(here).token == after)
+        }
+    }
+
     @Test("a lock that has gone before the note is not the store's failure")
     func beforeNote() async throws {
         try await TokenWorld.run { world in

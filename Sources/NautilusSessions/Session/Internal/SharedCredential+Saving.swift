@@ -39,7 +39,10 @@ extension SharedCredential {
 
     /// Saves a record with the lock held, and notes that the store has it.
     func save(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
-        let glance = try await store.save(record, under: lock) { [weak self] in self?.note($0, of: record) }
+        let isSignIn = if case .signIn = state.withLock({ $0.unsaved }) { true } else { false }
+        let glance = try await store.save(record, under: lock, replacing: !isSignIn) { [weak self] in
+            self?.note($0, of: record)
+        }
         state.withLock { state in
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
             guard let known = state.record, known.session == record.session else { return }
@@ -315,13 +318,6 @@ extension SharedCredential {
             }
             state.withLock { $0.isTryingAgain = false }
         }
-    }
-}
-
-extension CredentialStoreError {
-    /// Whether a save has failed only in making sure that the record, which is there, survives a power failure.
-    var isOfDurability: Bool {
-        if case .notDurable = self { true } else { false }
     }
 }
 

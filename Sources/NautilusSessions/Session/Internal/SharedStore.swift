@@ -32,55 +32,6 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// Whether a look without the lock shows what was stored last.
     var showsLatest: Bool { store.showsLatest }
 
-    /// Saves a record, with the lock held.
-    ///
-    /// - Parameters:
-    ///   - lock: The lock, which still has to be held.
-    ///   - note: Called once the save has ended, even if the wait for that was given up, and before another process can
-    ///     have the lock.
-    /// - Returns: What is stored afterwards; it has no record if another process has ended the session, which needs no
-    ///   lock. Nil when the store cannot be read.
-    func save(
-        _ record: Record,
-        under lock: any CredentialLock,
-        note: @escaping @Sendable (SaveOutcome) -> Void
-    ) async throws(SessionError) -> Glance? {
-        try await write(under: lock) { [self] in
-            let stored = try record.stored()
-            do {
-                try await store.save(stored, for: key)
-            } catch {
-                // Looked for by a task of its own: a caller who has left ends only the save.
-                await BackgroundTask.start { note(await outcome(of: record, failingWith: error)) }.value
-                throw error
-            }
-            note(.stored(isDurable: true))
-        }
-        return try? await glance()
-    }
-
-    /// Whether a record is there, although its save has failed.
-    private func outcome(of record: Record, failingWith error: any Error) async -> SaveOutcome {
-        let error = error as? CredentialStoreError
-        if let error, error.isOfDurability { return .stored(isDurable: false) }
-        let glance = try? await glance()
-        if let stored = glance?.stored, record.isState(of: stored) { return .stored(isDurable: false) }
-        // By now another process may have ended the session, and nothing but the note of that is left.
-        let isEnded = await isKnownEnded(record.session)
-        if isEnded == true { return .stored(isDurable: false) }
-        if glance != nil, isEnded == false { return .notStored }
-        // A store's own words are relied on; with a lost connection, only the answer may be lost.
-        switch error {
-        case .other, nil: return .unknown
-        default: return .notStored
-        }
-    }
-
-    /// Saves once more, with the lock held, what is stored already.
-    func save(_ stored: StoredCredential, under lock: any CredentialLock) async throws(SessionError) {
-        try await write(under: lock) { [store, key] in try await store.save(stored, for: key) }
-    }
-
     /// Saves, with the lock held, that the server has ended a session.
     func expire(_ record: Record, under lock: any CredentialLock) async throws(SessionError) {
         let expired = StoredCredential(
@@ -269,7 +220,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
     /// Saves or deletes within the time limit. Fails while a write that was given up still hangs, since it may happen
     /// yet and the later write has to count; and fails without the lock, since another process may have written
     /// meanwhile.
-    private func write(
+    func write(
         under lock: any CredentialLock,
         _ work: @escaping @Sendable () async throws -> Void
     ) async throws(SessionError) {
@@ -318,15 +269,6 @@ private struct LooksUnderWay: Sendable {
         endings[last] = ending
         return last
     }
-}
-
-/// What has become of a record when its save has ended.
-enum SaveOutcome {
-    /// It is stored; if it is not durable, it might not survive a power failure.
-    case stored(isDurable: Bool)
-    case notStored
-    /// The save has failed, and whether the record is there could not be found out.
-    case unknown
 }
 
 /// How a wait for the lock ended.
