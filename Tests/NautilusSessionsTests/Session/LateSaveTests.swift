@@ -249,6 +249,30 @@ struct LateSaveTests {
         }
     }
 
+    @Test(
+        "is repeated over a record that has been damaged since, and not over another app's",
+        arguments: [
+            (.damaged(place: "record"), 2), (.foreign(place: "record"), 1), (.newerFormat(place: "record", version: 9), 1),
+            (.sealedOtherwise(issuer: "a"), 1),
+        ] as [(CredentialStoreError, Int)]
+    )
+    func unreadableSince(error: CredentialStoreError, saves: Int) async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let here = world.process(store: store)
+            let events = world.storeEvents(of: here)
+            store.set { $0 == .save ? .lost(.notDurable(place: "folder")) : .ok }
+            try? await here.signIn(world.server.signIn("anna", at: world.date))
+            store.set { $0 == .load ? .fails(error) : .ok }
+            try await world.sleep(.seconds(600))
+            let loads = store.count(of: .load)
+            try await world.sleep(.seconds(3600))
+            #expect(store.count(of: .save) == saves)
+            #expect(store.count(of: .load) == loads)
+            #expect(events.withLock { $0 } == ["failed", "recovered"])
+        }
+    }
+
     @Test("is repeated if the note that the server has ended the session might not last")
     func expiryNotDurable() async throws {
         try await TokenWorld.run { world in

@@ -18,8 +18,7 @@ extension SharedCredential {
             case .expiry(let record): try await expire(record, under: lock)
             }
         } catch {
-            // The caller has left, which says nothing about the store.
-            if error.kind != .cancelled { storeFailed(error) }
+            storeFailed(error)
             // A sign-out has nothing left to do about a record that is left alone.
             if state.withLock({ !$0.isSaved }) { tryAgain() }
             throw error
@@ -115,10 +114,26 @@ extension SharedCredential {
                 try await store.save(stored, under: lock)
             }
         } catch {
-            guard case .store(.sealedOtherwise(_, let other?)) = error.kind, other != session else { throw error }
+            try await saveAgain(session, over: error, under: lock)
         }
         state.withLock { if $0.undurable == session { $0.undurable = nil } }
         storeWorked()
+    }
+
+    /// Saves the record of a session once more in the place of one that cannot be read: a damaged one. Any other has
+    /// been saved by somebody else since.
+    private func saveAgain(
+        _ session: UUID,
+        over error: SessionError,
+        under lock: any CredentialLock
+    ) async throws(SessionError) {
+        switch error.kind {
+        case .store(.sealedOtherwise), .store(.foreign), .store(.newerFormat): break
+        case .store(.damaged):
+            guard let record = state.withLock({ $0.record }), record.session == session else { break }
+            try await save(record, under: lock)
+        default: throw error
+        }
     }
 
     /// Saves a sign-in with the lock held, unless another process has signed in since; that sign-in is followed

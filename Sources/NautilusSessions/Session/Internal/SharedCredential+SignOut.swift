@@ -66,7 +66,7 @@ extension SharedCredential {
         var ending = ending
         let glance = store.promptGlanceToEnd()
         if let stored = glance?.stored, stored.session == target.session { ending.stored = stored }
-        if target == .stored, let glance, narrowSignOut(to: glance, areEnded: overruled.isEmpty),
+        if target == .stored, let glance, narrowSignOut(to: glance, at: watch.elapsed, areEnded: overruled.isEmpty),
             let found = glance.stored
         {
             ending.stored = found
@@ -79,9 +79,15 @@ extension SharedCredential {
 
     /// Narrows a sign-out of whoever is stored to what the store shows.
     ///
-    /// - Parameter areEnded: Whether the sessions that this process has overruled have been ended in the store.
+    /// - Parameters:
+    ///   - asked: When the store was asked, since an answer may take long.
+    ///   - areEnded: Whether the sessions that this process has overruled have been ended in the store.
     /// - Returns: Whether the sign-out is meant for what the store shows.
-    private func narrowSignOut(to glance: SharedStore<Credential>.Glance, areEnded: Bool) -> Bool {
+    private func narrowSignOut(
+        to glance: SharedStore<Credential>.Glance,
+        at asked: Duration,
+        areEnded: Bool
+    ) -> Bool {
         let found = glance.stored?.session
         return state.withLock { state in
             switch state.unsaved {
@@ -93,7 +99,7 @@ extension SharedCredential {
             state.noteEnd(of: found)
             if let found { noteRevocation(of: found, in: &state) }
             // A store that may be behind tells at once only with the lock held who is stored.
-            guard store.showsLatest || state.isSettled(at: watch.elapsed) else { return true }
+            guard store.showsLatest || state.isSettled(at: asked) else { return true }
             if found == nil, glance.version == nil, areEnded {
                 (state.unsaved, state.version) = (nil, nil)
             } else {
@@ -155,8 +161,9 @@ extension SharedCredential {
                 return try await store.end(session)
             }
             // A process that has just started has to find out which session it ends.
+            let asked = watch.elapsed
             let glance = try await store.glance()
-            let isMeant = narrowSignOut(to: glance, areEnded: areEnded)
+            let isMeant = narrowSignOut(to: glance, at: asked, areEnded: areEnded)
             guard isMeant, let stored = glance.stored else { return nil }
             found = stored
             return try await store.end(stored.session) ?? stored

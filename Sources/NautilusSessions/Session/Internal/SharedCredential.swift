@@ -294,6 +294,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
 
     /// Reports once that the store fails.
     func storeFailed(_ error: SessionError) {
+        // The caller has left, or a look no longer matters, which says nothing about the store.
+        guard error.kind != .cancelled else { return }
         // Both reports are made within, so that they come in order.
         isFailing.withLock { isFailing in
             if !isFailing { report(.storeFailed(error)) }
