@@ -17,7 +17,8 @@ extension Session {
     ///     revoked. Pass true for another user, or call ``signOut()`` first.
     /// - Throws: ``SessionError`` when the credential could not be saved. The user is signed in to this process all the
     ///   same, and saving is tried again, so the sign-in need not be repeated. If the store could not be read either,
-    ///   the sign-in replaces whoever is stored once it can be. When two processes sign in at once, the sign-in that is
+    ///   the sign-in replaces whoever is stored once it can be, even somebody who has signed in elsewhere meanwhile: no
+    ///   clock tells who came later. When two processes sign in at once, the sign-in that is
     ///   saved first counts, and the other throws ``SessionError/Kind/superseded``; one that has found the other stored
     ///   when it looked replaces it.
     public func signIn(

@@ -48,7 +48,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     Not asked of credentials that are equal, or that stamp a sample request identically: the server cannot tell
     ///     those apart.
     ///   - renew: Obtains the replacement for a credential. One renewal at a time runs it, among all
-    ///     processes. Its request must not wait for the session's own credential: send it through the service's
+    ///     processes; two, if the store's lock is lost and the credential may be sent twice. Its request must not wait for the session's own credential: send it through the service's
     ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
     ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is
     ///     cancelled, as a call does: other processes wait for the store's lock until it has. If it sends several

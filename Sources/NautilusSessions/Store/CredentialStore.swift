@@ -25,8 +25,8 @@ import Nautilus
 /// began. Later than that, the call belongs to the user whom this process knew; a process that knows nothing yet goes
 /// by its first look, however long that takes.
 ///
-/// A load may be stale for less than a minute, as from a database with replicas. It takes nothing back from a process that knows
-/// better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process
+/// A load may be stale by less than a minute, counted from when it is asked for, as from a database with replicas. It
+/// takes nothing back from a process that knows better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process
 /// that knows nothing yet goes by what it is shown. Even such a store has to guarantee two things: the holder of the
 /// key's lock is shown what was stored last, since that decides what is replaced and removed; and no read of a process
 /// is older than its previous one, in particular no load older than the version that was asked for before it.

@@ -252,8 +252,8 @@ struct LateSaveTests {
     @Test(
         "is repeated over a record that has been damaged since, and not over another app's",
         arguments: [
-            (.damaged(place: "record"), 2), (.foreign(place: "record"), 1), (.newerFormat(place: "record", version: 9), 1),
-            (.sealedOtherwise(issuer: "a"), 1),
+            (.damaged(place: "record"), 2), (.foreign(place: "record"), 1),
+            (.newerFormat(place: "record", version: 9), 1), (.sealedOtherwise(issuer: "a"), 1),
         ] as [(CredentialStoreError, Int)]
     )
     func unreadableSince(error: CredentialStoreError, saves: Int) async throws {

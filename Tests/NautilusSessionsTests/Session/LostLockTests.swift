@@ -232,9 +232,11 @@ struct LostLockTests {
             #expect(await world.call(there).token == "anna-2")
             world.server.reject("anna-2")
             #expect(await world.call(there).token == "anna-3")
-            store.mend()
-            try await world.sleep(.seconds(100))
+            // Nor can it look.
+            store.failReads(and: { $0 == .save ? .init(before: .seconds(20)) : .ok })
+            try await world.sleep(.seconds(30))
             #expect(world.storedToken == "anna-2")
+            store.mend()
             #expect(await world.call(there).token == "anna-3")
             try await world.sleep(.seconds(100))
             #expect(world.storedToken == "anna-3")

@@ -41,8 +41,11 @@ struct StoreEventOrderTests {
             reportEnd: { _ in }
         )
         found.withLock { $0 = shared }
+        // A caller that has left says nothing about the store.
         shared.storeFailed(SessionError(.cancelled))
-        hasEnded.wait()
+        #expect(events.withLock { $0 } == [])
+        shared.storeFailed(SessionError(.store(.full(place: "disk"))))
+        #expect(hasEnded.wait(timeout: .now() + .seconds(10)) == .success)
         #expect(events.withLock { $0 } == ["failed", "recovered"])
         found.withLock { $0 = nil }
     }

@@ -60,18 +60,36 @@ extension SharedStore {
         under lock: any CredentialLock,
         replacing isReplacing: Bool
     ) async throws {
-        let isRemoved = Locked(false)
+        let latest = Locked<Glance?>(nil)
         let watching = BackgroundTask.start {
             while isReplacing, showsLatest, (try? await clock.sleep(for: .seconds(1))) != nil {
                 guard !lock.isHeld, let glance = try? await glance() else { continue }
-                if glance.stored == nil, !glance.hasExpired { isRemoved.withLock { $0 = true } }
+                // The record itself has just arrived.
+                if !Self.isSame(glance.stored, stored) { latest.withLock { $0 = glance } }
             }
         }
         defer { watching.cancel() }
         var failure: (any Error)?
         do { try await store.save(stored, for: key) } catch { failure = error }
-        if isRemoved.withLock({ $0 }) { _ = try? await end(stored.session) }
+        if let latest = latest.withLock({ $0 }) { await restore(latest, over: stored) }
         if let failure { throw failure }
+    }
+
+    /// Restores what other processes had stored before a record arrived that was saved under a lost lock.
+    private func restore(_ latest: Glance, over late: StoredCredential) async {
+        guard let stored = latest.stored else {
+            if !latest.hasExpired { _ = try? await end(late.session) }
+            return
+        }
+        guard stored.session != late.session || stored.renewals > late.renewals else { return }
+        guard let lock = await lockInTime() else { return }
+        defer { lock.unlock() }
+        guard Self.isSame((try? await glance())?.stored, late) else { return }
+        try? await store.save(stored, for: key)
+    }
+
+    private static func isSame(_ stored: StoredCredential?, _ other: StoredCredential) -> Bool {
+        stored?.session == other.session && stored?.renewals == other.renewals
     }
 }
 

@@ -1,0 +1,53 @@
+import Foundation
+import NautilusSessions
+import NautilusTesting
+import TestSupport
+import Testing
+
+@Suite("A save that arrives under a lost lock")
+struct LateArrivalTests {
+    @Test("after the user has signed out elsewhere, and the next one has signed in, ends neither")
+    func nextUserDuringSave() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (here, there) = (world.process(store: store), world.process())
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            try await there.restore()
+            try await world.sleep(.seconds(3600))
+            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            async let call = world.call(here)
+            try await world.sleep(.seconds(1))
+            store.loseLocks()
+            try await there.signOut()
+            try await world.sleep(.seconds(3))
+            try await there.signIn(world.server.signIn("bert", at: world.date))
+            #expect(await call.token == nil)
+            store.mend()
+            try await world.sleep(.seconds(120))
+            #expect(world.storedToken == "bert-1")
+            for process in [here, there, world.process()] { #expect(await world.call(process).token == "bert-1") }
+        }
+    }
+
+    @Test("after the credential was renewed elsewhere does not have the old one sent once more")
+    func renewedDuringNote() async throws {
+        try await TokenWorld.run { world in
+            let store = FaultStore(world)
+            let (here, there) = (world.process(store: store), world.process())
+            try await here.signIn(world.server.signIn("anna", at: world.date))
+            try await there.restore()
+            try await world.sleep(.seconds(3600))
+            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            async let call = world.call(here)
+            try await world.sleep(.seconds(1))
+            store.loseLocks()
+            #expect(await world.call(there).token == "anna-2")
+            _ = await call
+            store.mend()
+            try await world.sleep(.seconds(60))
+            #expect(await world.call(here).token == "anna-2")
+            #expect(await world.call(there).token == "anna-2")
+            #expect(world.server.renewals == ["anna-1"])
+        }
+    }
+}
