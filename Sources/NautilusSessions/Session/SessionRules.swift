@@ -48,12 +48,13 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     Not asked of credentials that are equal, or that stamp a sample request identically: the server cannot tell
     ///     those apart.
     ///   - renew: Obtains the replacement for a credential. One renewal at a time runs it, among all
-    ///     processes; two, if the store's lock is lost and the credential may be sent twice. Its request must not wait for the session's own credential: send it through the service's
-    ///     `signedOut`, and with a short timeout, since a request without an answer is sent again within the grace that
-    ///     servers give. An error that conforms to `RefreshFailure` says when to try again. It has to end when it is
-    ///     cancelled, as a call does: other processes wait for the store's lock until it has. If it sends several
-    ///     requests through a service with its own error type, let it rethrow what it has caught: a new error of that
-    ///     type would be taken for the failure of the last request, perhaps a 401 of something else.
+    ///     processes; two, if the store's lock is lost and the credential may be sent twice. Its request must not wait
+    ///     for the session's own credential: send it through the service's `signedOut`, and with a short timeout, since
+    ///     a request without an answer is sent again within the grace that servers give. An error that conforms to
+    ///     `RefreshFailure` says when to try again. It has to end when it is cancelled, as a call does: other processes
+    ///     wait for the store's lock until it has. If it sends several requests through a service with its own error
+    ///     type, let it rethrow what it has caught: a new error of that type would be taken for the failure of the last
+    ///     request, perhaps a 401 of something else.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

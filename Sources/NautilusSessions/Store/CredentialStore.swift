@@ -26,10 +26,11 @@ import Nautilus
 /// by its first look, however long that takes.
 ///
 /// A load may be stale by less than a minute, counted from when it is asked for, as from a database with replicas. It
-/// takes nothing back from a process that knows better: neither a renewed credential (``StoredCredential/renewals``) nor the sign-out of a user there. A process
-/// that knows nothing yet goes by what it is shown. Even such a store has to guarantee two things: the holder of the
-/// key's lock is shown what was stored last, since that decides what is replaced and removed; and no read of a process
-/// is older than its previous one, in particular no load older than the version that was asked for before it.
+/// takes nothing back from a process that knows better: neither a renewed credential (``StoredCredential/renewals``)
+/// nor the sign-out of a user there. A process that knows nothing yet goes by what it is shown. Even such a store has
+/// to guarantee two things: the holder of the key's lock is shown what was stored last, since that decides what is
+/// replaced and removed; and no read of a process is older than its previous one, in particular no load older than the
+/// version that was asked for before it.
 ///
 /// A foreign record, or one of a newer format, is left alone: neither saved over nor deleted. A damaged one is
 /// replaced.
