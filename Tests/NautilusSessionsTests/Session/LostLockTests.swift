@@ -189,23 +189,31 @@ struct LostLockTests {
         }
     }
 
+    /// Two processes: the renewal here is saved late, under a lock that is lost, and meanwhile there has been another.
+    private static func lateRenewal(
+        in world: TokenWorld
+    ) async throws -> (store: FaultStore, here: Session<ApiToken>, there: Session<ApiToken>) {
+        let store = FaultStore(world)
+        let (here, there) = (world.process(store: store), world.process())
+        try await here.signIn(world.server.signIn("anna", at: world.date))
+        world.server.grantGrace()
+        try await world.sleep(.seconds(3600))
+        store.set { $0 == .save ? .fails() : .ok }
+        #expect(await world.call(here).token == "anna-2")
+        store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+        try await world.sleep(.seconds(5))
+        store.loseLocks()
+        // The answer to the one who is late.
+        #expect(await world.call(there).token == "anna-2")
+        world.server.reject("anna-2")
+        #expect(await world.call(there).token == "anna-3")
+        return (store, here, there)
+    }
+
     @Test("a save that comes after another process's renewal is made good by the process that knows of it")
     func overRenewal() async throws {
         try await TokenWorld.run { world in
-            let store = FaultStore(world)
-            let (here, there) = (world.process(store: store), world.process())
-            try await here.signIn(world.server.signIn("anna", at: world.date))
-            world.server.grantGrace()
-            try await world.sleep(.seconds(3600))
-            store.set { $0 == .save ? .fails() : .ok }
-            #expect(await world.call(here).token == "anna-2")
-            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
-            try await world.sleep(.seconds(5))
-            store.loseLocks()
-            // The answer to the one who is late.
-            #expect(await world.call(there).token == "anna-2")
-            world.server.reject("anna-2")
-            #expect(await world.call(there).token == "anna-3")
+            let (store, here, _) = try await Self.lateRenewal(in: world)
             #expect(await world.call(here).token == "anna-3")
             store.mend()
             try await world.sleep(.seconds(100))
@@ -219,19 +227,7 @@ struct LostLockTests {
     @Test("and also by another process, when the one that was late knows nothing of it")
     func overUnknownRenewal() async throws {
         try await TokenWorld.run { world in
-            let store = FaultStore(world)
-            let (here, there) = (world.process(store: store), world.process())
-            try await here.signIn(world.server.signIn("anna", at: world.date))
-            world.server.grantGrace()
-            try await world.sleep(.seconds(3600))
-            store.set { $0 == .save ? .fails() : .ok }
-            #expect(await world.call(here).token == "anna-2")
-            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
-            try await world.sleep(.seconds(5))
-            store.loseLocks()
-            #expect(await world.call(there).token == "anna-2")
-            world.server.reject("anna-2")
-            #expect(await world.call(there).token == "anna-3")
+            let (store, here, there) = try await Self.lateRenewal(in: world)
             // Nor can it look.
             store.failReads(and: { $0 == .save ? .init(before: .seconds(20)) : .ok })
             try await world.sleep(.seconds(30))
