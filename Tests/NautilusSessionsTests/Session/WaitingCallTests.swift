@@ -142,10 +142,10 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("nor one that goes out without the credential, by a retrier of one's own")
-    func unstamped() async throws {
+    @Test("nor one that goes out without the credential, by a retrier of one's own", arguments: [true, false])
+    func unstamped(isSignedIn: Bool) async throws {
         try await TokenWorld.run { world in
-            let session = world.process()
+            let session = isSignedIn ? try await world.signedIn() : world.process()
             let transport = ScriptedTransport(.status(503), .reply(text: "a"), clock: world.clock)
             let service = world.api.with {
                 $0.transport = transport
@@ -159,7 +159,11 @@ struct WaitingCallTests {
                 result.withLock { $0 = ended }
             }
             try await world.sleep(.milliseconds(1))
-            try await session.signIn(world.server.signIn("anna", at: world.date))
+            if isSignedIn {
+                try await session.signOut()
+            } else {
+                try await session.signIn(world.server.signIn("anna", at: world.date))
+            }
             await call.value
             #expect(result.withLock { $0 }?.text == "a")
         }
