@@ -6,15 +6,23 @@ import Testing
 
 @Suite("A save that arrives under a lost lock")
 struct LateArrivalTests {
+    /// Two processes whose user's credential has expired, the first over a store in which a save takes 20 s.
+    private static func slowStore(
+        in world: TokenWorld
+    ) async throws -> (store: FaultStore, here: Session<ApiToken>, there: Session<ApiToken>) {
+        let store = FaultStore(world)
+        let (here, there) = (world.process(store: store), world.process())
+        try await here.signIn(world.server.signIn("anna", at: world.date))
+        try await there.restore()
+        try await world.sleep(.seconds(3600))
+        store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+        return (store, here, there)
+    }
+
     @Test("after the user has signed out elsewhere, and the next one has signed in, ends neither")
     func nextUserDuringSave() async throws {
         try await TokenWorld.run { world in
-            let store = FaultStore(world)
-            let (here, there) = (world.process(store: store), world.process())
-            try await here.signIn(world.server.signIn("anna", at: world.date))
-            try await there.restore()
-            try await world.sleep(.seconds(3600))
-            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            let (store, here, there) = try await Self.slowStore(in: world)
             async let call = world.call(here)
             try await world.sleep(.seconds(1))
             store.loseLocks()
@@ -32,12 +40,7 @@ struct LateArrivalTests {
     @Test("after the credential was renewed elsewhere does not have the old one sent once more")
     func renewedDuringNote() async throws {
         try await TokenWorld.run { world in
-            let store = FaultStore(world)
-            let (here, there) = (world.process(store: store), world.process())
-            try await here.signIn(world.server.signIn("anna", at: world.date))
-            try await there.restore()
-            try await world.sleep(.seconds(3600))
-            store.set { $0 == .save ? .init(before: .seconds(20)) : .ok }
+            let (store, here, there) = try await Self.slowStore(in: world)
             async let call = world.call(here)
             try await world.sleep(.seconds(1))
             store.loseLocks()
