@@ -21,7 +21,7 @@ extension Call {
                 streamsResponse: request.streamsResponse,
                 acceptedStatusCodes: request.acceptedStatusCodes,
                 call: book.identity,
-                facts: scope.facts,
+                facts: scope.constants.facts,
                 sequence: sequence,
                 wasUnstamped: goesUnstamped,
                 coders: carriedCoders

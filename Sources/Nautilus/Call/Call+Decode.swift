@@ -54,32 +54,49 @@ extension Call {
     }
 }
 
+/// The parts of a call that never change, so that its exchanges, in whatever task, and the calls within it may use them.
+final class CallConstants<R: Request>: Sendable {
+    let request: R
+    /// How the service writes and reads JSON.
+    let coders: JsonCoders
+    /// The maker of the call's retrier; nil for a call that does not retry.
+    private let factory: (any RetrierFactory)?
+
+    init(_ request: R, _ coders: JsonCoders, _ factory: (any RetrierFactory)?) {
+        (self.request, self.coders, self.factory) = (request, coders, factory)
+    }
+}
+
+extension CallConstants: AttemptLimit {
+    var maxAttempts: Int { factory?.descriptions.maxAttempts ?? 1 }
+}
+
 /// The answers of an attempt, each decoded as soon as it has arrived.
 ///
 /// A server may report a failure in the body of a 200, and only the request knows how to read it. Interceptors,
 /// hedging, latencies and traces go by the status. So the request decodes the answer at the end of the exchange, before
 /// any of them sees it. The call's book keeps the result, and an answer is decoded again only if an interceptor has
 /// changed it.
-final class DecodedAnswers<R: Request>: AnswerJudge {
-    private let request: R
-    private let coders: JsonCoders
-    private let book: ExchangeBook
-
-    init(_ request: R, _ coders: JsonCoders, _ book: ExchangeBook) {
-        (self.request, self.coders, self.book) = (request, coders, book)
-    }
-
-    func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError? {
-        accepted.contains(response.status) ? decode(response)?.rejection : nil
+extension CallConstants: AnswerJudge {
+    func rejection(
+        of response: HttpResponse<Data>,
+        accepting accepted: HttpStatusCodes,
+        in book: ExchangeBook
+    ) -> HttpError? {
+        accepted.contains(response.status) ? decode(response, in: book)?.rejection : nil
     }
 
     /// The request's verdict on an answer, whether of this call's exchange or of another call's.
-    func verdict(on response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> AnswerVerdict {
+    func verdict(
+        on response: HttpResponse<Data>,
+        accepting accepted: HttpStatusCodes,
+        in book: ExchangeBook
+    ) -> AnswerVerdict {
         let response = response.asReceived
         guard accepted.contains(response.status) else { return .taken }
         // An answer is not known if its decoding ran out of time; a call that goes on decodes it again.
         let known = book.decodedAnswer { $0.isReceived(as: response) }
-        guard let answer = known ?? decode(response) else { return .taken }
+        guard let answer = known ?? decode(response, in: book) else { return .taken }
         guard case .failure = answer.result else { return .taken }
         guard let rejection = answer.rejection else { return .undecodable }
         var rejected = response
@@ -87,12 +104,7 @@ final class DecodedAnswers<R: Request>: AnswerJudge {
         return .rejected(rejected)
     }
 
-    /// The result of an answer that has not been changed since it arrived; nil for any other.
-    func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
-        book.decodedAnswer { $0.isSeen(as: response) }?.result
-    }
-
-    private func decode(_ response: HttpResponse<Data>) -> DecodedAnswer? {
+    private func decode(_ response: HttpResponse<Data>, in book: ExchangeBook) -> DecodedAnswer? {
         let result: Result<any Sendable, any Error>
         do {
             result = .success(try coders.asCurrent { try request.decode(response) })
@@ -114,5 +126,10 @@ protocol AnswerJudge: AnyObject, Sendable {
     /// - Parameters:
     ///   - response: The answer, with its exchange.
     ///   - accepted: The statuses whose answers are decoded at all.
-    func rejection(of response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> HttpError?
+    ///   - book: The call's book, which keeps the result.
+    func rejection(
+        of response: HttpResponse<Data>,
+        accepting accepted: HttpStatusCodes,
+        in book: ExchangeBook
+    ) -> HttpError?
 }

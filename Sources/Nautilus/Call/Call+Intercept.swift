@@ -89,7 +89,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     }
 
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
-        call.answers.verdict(on: response, accepting: context.acceptedStatusCodes)
+        call.constants.verdict(on: response, accepting: context.acceptedStatusCodes, in: call.book)
     }
 
     func follow(_ handler: @escaping AttemptFollowers.Handler) {

@@ -80,7 +80,7 @@ extension Call {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
         follower.sequence = sequence
-        if role == .main, !request.streamsResponse { follower.judge = answers }
+        if role == .main, !request.streamsResponse { follower.judge = constants }
         return follower
     }
 

@@ -174,16 +174,16 @@ extension Call {
         let move =
             if let made = beginning.made { made.move } else { move(from: beginning.target, of: request, on: service) }
         let outer = CallScope.current
-        var maxAttempts: (@Sendable () -> Int)?
-        if type(of: retrier) != NilRetrier.self { maxAttempts = { factory.descriptions.maxAttempts } }
+        let isRetried = type(of: retrier) != NilRetrier.self
+        let constants = CallConstants(request, service.coders, isRetried ? factory : nil)
         let scope = CallScope(
             requestType: R.self,
             deadline: deadline,
             stopwatch: stopwatch,
-            maxAttempts: maxAttempts,
+            attempts: constants,
             facts: facts
         )
-        let call = Call(request, service, clock, scope, consume retrier, beginning)
+        let call = Call(service, constants, clock, scope, consume retrier, beginning)
         if let end = beginning.replacedConnection { call.payment = RetryPayment(after: end) }
         if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
@@ -261,10 +261,12 @@ extension CallScope {
     /// The note on a call that is made within an attempt of this one, if both retry; nil when, as far as is known, only
     /// one of them does.
     fileprivate func nestedRetries(of inner: CallScope) -> CallTrace.Note? {
-        guard isInAttempt, let outer = maxAttempts?(), let inner = inner.maxAttempts?(), outer > 1, inner > 1 else {
-            return nil
-        }
-        return .nestedRetries(within: String(describing: requestType), outerAttempts: outer, attempts: inner)
+        guard isInAttempt else { return nil }
+        let facts = constants
+        guard let outer = facts.attempts?.maxAttempts, let inner = inner.constants.attempts?.maxAttempts,
+            outer > 1, inner > 1
+        else { return nil }
+        return .nestedRetries(within: String(describing: facts.requestType), outerAttempts: outer, attempts: inner)
     }
 }
 

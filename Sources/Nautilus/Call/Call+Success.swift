@@ -4,18 +4,15 @@ extension Call {
     /// Ends a call that has succeeded: reports it to the retrier and, if the service hedges, to the record of latencies
     /// and the budget, each once.
     ///
-    /// - Parameter response: The answer that the call's result was made of.
-    /// - Returns: The answer, with the trace of the call.
-    func succeeded(by response: HttpResponse<Data>) -> HttpResponse<Data> {
+    /// - Parameter response: The answer that the call's result was made of; the trace of the call is added to it.
+    func succeeded(by response: inout HttpResponse<Data>) {
         let success = success(by: response)
         if let hedging, let origin = success.answered?.request.origin {
             if couldBeHedged { success.record(in: hedging.latencies) }
             if let budget = hedging.budget.budget(of: origin) { success.deposit(in: budget) }
         }
         retrier.succeeded(success)
-        var response = response
         response.trace = recorder.succeeded(response.status, by: response.exchange)
-        return response
     }
 
     private func success(by response: HttpResponse<Data>) -> CallSuccess {

@@ -11,8 +11,6 @@ final class Call<R: Request, S: HttpService> {
     let deadline: Duration?
     /// When a slow attempt is sent a second time; nil for never.
     let hedging: Hedging?
-    /// How the service writes and reads JSON.
-    let coders: JsonCoders
     /// The coders for what outlives the call, its error or a stream; nil for the standard ones.
     let carriedCoders: JsonCoders.Carried?
     /// The scope that marks everything done for the call.
@@ -46,14 +44,13 @@ final class Call<R: Request, S: HttpService> {
     /// The earlier attempts whose followers still wait for the end of the call.
     private var earlier: [any OngoingAttempt] = []
     // Generic properties come last: any property behind them has no fixed offset.
-    /// The call's answers, each decoded as it arrived.
-    let answers: DecodedAnswers<R>
-    let request: R
+    /// The parts of the call that never change.
+    let constants: CallConstants<R>
     let service: S
 
     init(
-        _ request: R,
         _ service: S,
+        _ constants: CallConstants<R>,
         _ clock: any Clock<Duration>,
         _ scope: CallScope,
         _ retrier: any Retrier,
@@ -62,21 +59,23 @@ final class Call<R: Request, S: HttpService> {
         let observer = service.observer
         let enabledObserver = observer.isEnabled ? observer : nil
         self.clock = clock
-        self.deadline = scope.deadline
+        let facts = scope.constants
+        self.deadline = facts.deadline
         self.hedging = service.hedging
         self.scope = scope
-        self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
-        let coders = service.coders
-        (self.coders, self.carriedCoders) = (coders, coders.carried)
-        self.answers = DecodedAnswers(request, coders, book)
+        self.book = ExchangeBook(CallIdentity(facts), stopwatch: facts.stopwatch, observer: enabledObserver)
+        self.carriedCoders = constants.coders.carried
+        self.constants = constants
         self.sequence = beginning.sequence
         self.target = beginning.target
         self.transport = service.transport
         self.retrier = retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
-        self.request = request
         self.service = service
     }
+
+    var request: R { constants.request }
+    var coders: JsonCoders { constants.coders }
 
     /// Makes attempts, one after the other, until one succeeds or a failure surfaces.
     func run() async throws(HttpError) -> CallOutcome {
@@ -85,9 +84,10 @@ final class Call<R: Request, S: HttpService> {
             do throws(HttpError) {
                 scope.isInAttempt = true
                 defer { scope.isInAttempt = false }
-                let (response, result) = try await attempt()
+                var (response, result) = try await attempt()
                 ongoing?.tell(.succeeded)
-                return CallOutcome(response: succeeded(by: response), result: result)
+                succeeded(by: &response)
+                return CallOutcome(response: response, result: result)
             } catch {
                 ongoing?.tell(.failed(error))
                 let delay = try await delay(after: error)
@@ -115,7 +115,7 @@ final class Call<R: Request, S: HttpService> {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
         // 6 and 7, for an answer that no interceptor has changed since the end of its exchange
-        if let result = answers.result(of: response) { return (response, try decoded(result, from: response)) }
+        if let result = book.result(of: response) { return (response, try decoded(result, from: response)) }
         try validate(response)  // 6
         // 7
         if request.streamsResponse { return (response, try await decodeStream(of: response)) }

@@ -18,38 +18,37 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var url: URL?
     /// The trace of the call; empty inside the call, which is not over yet.
     public var trace: CallTrace {
-        get { origins?.trace ?? CallTrace() }
-        set { origins = ResponseOrigins(trace: newValue) }
+        get { origins?.value.trace ?? CallTrace() }
+        set { changeOrigins { $0 = ResponseOrigins(trace: newValue) } }
     }
     /// The exchange that this response answers; nil if the response was made by an interceptor or a hook, and outside
     /// of the call, where ``trace`` has all exchanges.
-    public var exchange: CallTrace.Exchange? { origins?.exchange }
+    public var exchange: CallTrace.Exchange? { origins?.value.exchange }
     /// The request that this response answers, as it was sent: after the changes by inner interceptors and the retrier,
     /// and after the last redirect. It is for interceptors, which have seen it before these changes. Nil wherever
     /// ``exchange`` is nil.
-    public var request: HttpRequest? { origins?.request }
+    public var request: HttpRequest? { origins?.value.request }
     /// The agreement of all calls that were given this same answer; nil if it was given to only one call.
     public var sharedAnswer: SharedAnswer? {
-        get { origins?.sharedAnswer }
-        set { origins = ResponseOrigins(origins, sharedAnswer: newValue) }
+        get { origins?.value.sharedAnswer }
+        set { changeOrigins { $0.sharedAnswer = newValue } }
     }
     /// Whether the status was set by a request that rejected the response, and not by the server; see
     /// ``rejection(as:)``.
-    public var isRejected: Bool { origins?.received != nil }
+    public var isRejected: Bool { origins?.value.received != nil }
     /// The response without a request's rejection, as the server sent it, for an interceptor that gives it to calls of
     /// another type. Without a rejection it is this response. Changes that an interceptor made after the rejection
     /// stay.
     public var asReceived: HttpResponse {
-        guard let received = origins?.received else { return self }
+        guard let received = origins?.value.received else { return self }
         var response = self
         if status == received.rejection.status { response.status = received.status }
         if header == received.rejection.header { response.header = received.header }
-        response.origins = origins.map { ResponseOrigins($0, exchange: received.exchange, received: nil) }
+        response.changeOrigins { ($0.exchange, $0.received) = (received.exchange, nil) }
         return response
     }
-    /// Where the response comes from, behind a reference, since a response is copied on its way through the call; nil
-    /// if nothing is known.
-    private var origins: ResponseOrigins?
+    /// Where the response comes from; nil if nothing is known.
+    private var origins: Boxed<ResponseOrigins>?
     /// The body of a response that is read as it arrives; nil if the body is complete or was made by the client.
     var stream: HttpBodyStream?
 
@@ -67,7 +66,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         self.init(status: status, header: header, body: body, url: url, origins: nil)
     }
 
-    private init(status: Int, header: HttpHeader, body: Body, url: URL?, origins: ResponseOrigins?) {
+    private init(status: Int, header: HttpHeader, body: Body, url: URL?, origins: Boxed<ResponseOrigins>?) {
         self.status = status
         self.header = header
         self.body = body
@@ -89,7 +88,13 @@ extension HttpResponse {
 
     /// Marks this response as the answer to an exchange.
     mutating func answer(_ exchange: CallTrace.Exchange, to request: HttpRequest) {
-        origins = ResponseOrigins(exchange: exchange, request: request)
+        origins = Boxed(ResponseOrigins(exchange: exchange, request: request))
+    }
+
+    private mutating func changeOrigins(_ change: (inout ResponseOrigins) -> Void) {
+        var origins = origins.take() ?? Boxed(ResponseOrigins())
+        change(&origins.value)
+        self.origins = origins
     }
 
     /// Gives the response the status and the header of a request's rejection.
@@ -104,7 +109,7 @@ extension HttpResponse {
             rejection: (status, header)
         )
         (self.status, self.header) = (status, header)
-        origins = ResponseOrigins(origins, exchange: exchange, received: received)
+        changeOrigins { ($0.exchange, $0.received) = (exchange, received) }
     }
 
     /// This response as an error keeps it: without the request, which may carry a credential, and without a body still
@@ -124,33 +129,13 @@ private struct Received: Sendable {
     let rejection: (status: Int, header: HttpHeader)
 }
 
-private final class ResponseOrigins: Sendable {
-    let trace: CallTrace
-    let exchange: CallTrace.Exchange?
-    let request: HttpRequest?
-    let sharedAnswer: SharedAnswer?
+private struct ResponseOrigins: Sendable {
+    var trace = CallTrace()
+    var exchange: CallTrace.Exchange?
+    var request: HttpRequest?
+    var sharedAnswer: SharedAnswer?
     /// The values before a request's rejection replaced them; nil if no request has rejected the response.
-    let received: Received?
-
-    init(trace: CallTrace) {
-        (self.trace, self.exchange, self.request) = (trace, nil, nil)
-        (self.sharedAnswer, self.received) = (nil, nil)
-    }
-
-    init(exchange: CallTrace.Exchange, request: HttpRequest) {
-        (self.trace, self.exchange, self.request) = (CallTrace(), exchange, request)
-        (self.sharedAnswer, self.received) = (nil, nil)
-    }
-
-    init(_ others: ResponseOrigins?, sharedAnswer: SharedAnswer?) {
-        (self.trace, self.exchange) = (others?.trace ?? CallTrace(), others?.exchange)
-        (self.request, self.sharedAnswer, self.received) = (others?.request, sharedAnswer, others?.received)
-    }
-
-    init(_ others: ResponseOrigins?, exchange: CallTrace.Exchange?, received: Received?) {
-        (self.trace, self.exchange) = (others?.trace ?? CallTrace(), exchange)
-        (self.request, self.sharedAnswer, self.received) = (others?.request, others?.sharedAnswer, received)
-    }
+    var received: Received?
 }
 
 extension HttpResponse: Redacted {

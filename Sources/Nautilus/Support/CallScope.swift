@@ -5,34 +5,39 @@
 /// in `onSuccess`, or one that fetches a token for many callers. So the scope ends with its call, and does not bind
 /// such tasks any longer. A deadline binds even less: only the call's own task and, through cancellation, that task's
 /// children, but no other task started within the call.
-package final class CallScope: Sendable {
+package struct CallScope: Sendable {
     /// The innermost scope that was entered around the current task; its call may have ended.
     @TaskLocal private static var entered: CallScope?
 
     private static let lastID = Locked<UInt64>(0)
 
-    /// The call's number in this process, from 1.
-    package let id: UInt64
-    /// The numbers of the calls within which this one was made, the innermost first.
-    package let ancestorIDs: [UInt64]
-    /// The type of the call's request.
-    package let requestType: any Any.Type
-    /// How long the call may take; nil for no limit.
-    package let deadline: Duration?
-    /// The time since the call began, on the clock of its service.
-    package let stopwatch: Stopwatch
-    /// How many attempts the call may make; nil if it does not retry.
-    package let maxAttempts: (@Sendable () -> Int)?
-    /// The facts noted when the call began.
-    let facts: CallFacts
-
-    private let task: Int?
     private let state: Locked<State>
 
     private struct State: Sendable {
+        let constants: Constants
         var outer: CallScope?
         var isOver = false
         var isInAttempt = false
+    }
+
+    /// The facts about a call that never change.
+    package struct Constants: Sendable {
+        /// The call's number in this process, from 1.
+        package let id: UInt64
+        /// The numbers of the calls within which this one was made, the innermost first.
+        package let ancestorIDs: [UInt64]
+        /// The type of the call's request.
+        package let requestType: any Any.Type
+        /// How long the call may take; nil for no limit.
+        package let deadline: Duration?
+        /// The time since the call began, on the clock of its service.
+        package let stopwatch: Stopwatch
+        /// The limit of the call's attempts; nil for a call that is not made by a service.
+        let attempts: (any AttemptLimit)?
+        /// The facts that the service's parts have noted.
+        let facts: CallFacts
+        /// The call's task; nil outside of all tasks.
+        fileprivate let task: Int?
     }
 
     /// Creates a scope within the current one, for a call in the current task.
@@ -40,24 +45,35 @@ package final class CallScope: Sendable {
         requestType: any Any.Type,
         deadline: Duration?,
         stopwatch: Stopwatch,
-        maxAttempts: (@Sendable () -> Int)? = nil,
+        attempts: (any AttemptLimit)? = nil,
         facts: CallFacts = CallFacts()
     ) {
         let outer = CallScope.current
         outer?.forgetEnded()
-        self.id = Self.lastID.withLock { last in
+        let id = Self.lastID.withLock { last in
             last += 1
             return last
         }
-        self.ancestorIDs = Self.openIDs(from: outer)
-        self.requestType = requestType
-        self.deadline = deadline?.clampedToCentury
-        self.stopwatch = stopwatch
-        self.maxAttempts = maxAttempts
-        self.facts = facts
-        self.state = Locked(State(outer: outer))
-        self.task = Self.currentTask
+        let constants = Constants(
+            id: id,
+            ancestorIDs: Self.openIDs(from: outer),
+            requestType: requestType,
+            deadline: deadline?.clampedToCentury,
+            stopwatch: stopwatch,
+            attempts: attempts,
+            facts: facts,
+            task: Self.currentTask
+        )
+        self.state = Locked(State(constants: constants, outer: outer))
     }
+
+    package var constants: Constants { state.withLock { $0.constants } }
+
+    /// The call's number in this process, from 1.
+    package var id: UInt64 { state.withLock { $0.constants.id } }
+
+    /// The object behind the scope, by which a test sees that the scope is released.
+    package var object: AnyObject { state.object }
 
     private static func openIDs(from innermost: CallScope?) -> [UInt64] {
         var (scope, ids) = (innermost, [UInt64]())
@@ -99,7 +115,7 @@ package final class CallScope: Sendable {
     /// Whether an attempt is under way, so that the next attempt repeats work that is done now.
     package var isInAttempt: Bool {
         get { state.withLock { $0.isInAttempt } }
-        set { state.withLock { $0.isInAttempt = newValue } }
+        nonmutating set { state.withLock { $0.isInAttempt = newValue } }
     }
 
     /// Runs the call, and ends the scope with it.
@@ -127,12 +143,19 @@ package final class CallScope: Sendable {
     ///
     /// A duration rather than an instant, since a call within this one may have a service with another clock.
     package var remaining: Duration? {
-        guard let deadline, task == Self.currentTask else { return nil }
-        return max(.zero, deadline - stopwatch.elapsed)
+        let constants = constants
+        guard let deadline = constants.deadline, constants.task == Self.currentTask else { return nil }
+        return max(.zero, deadline - constants.stopwatch.elapsed)
     }
 
     /// A number that tells running tasks apart; nil outside of all tasks.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+}
+
+/// The limit of a call's attempts.
+package protocol AttemptLimit: AnyObject, Sendable {
+    /// How many attempts the call may make; 1 if it does not retry.
+    var maxAttempts: Int { get }
 }
 
 /// The deadline of the call that the current task works for.
@@ -179,7 +202,7 @@ public struct CallFacts: Sendable {
 
     /// The facts about the call that the current task works for; nil outside of all calls. Meant for a ``ServiceHook``;
     /// interceptors and transports have them in ``AttemptContext/facts``.
-    public static var current: CallFacts? { CallScope.current?.facts }
+    public static var current: CallFacts? { CallScope.current?.constants.facts }
 
     /// Notes a fact, replacing the one that the same object has noted before.
     ///

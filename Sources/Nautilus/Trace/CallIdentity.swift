@@ -27,7 +27,7 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
         (self.id, self.ancestors, self.requestType) = (id, ancestors, requestType)
     }
 
-    init(_ scope: CallScope) {
+    init(_ scope: CallScope.Constants) {
         self.init(id: scope.id, ancestors: scope.ancestorIDs, requestType: scope.requestType)
     }
 

@@ -27,7 +27,7 @@ struct ExchangeBookTests {
         for status in 200..<220 {
             book.note(DecodedAnswer(HttpResponse(status: status, body: Data()), .success(status)))
         }
-        let known = (200..<220).filter { status in book.decodedAnswer { $0.received.status == status } != nil }
+        let known = (200..<220).filter { status in book.decodedAnswer { $0.result.number == status } != nil }
         #expect(known == [200] + Array(212..<220))
         _ = book.beginAttempt()
         _ = book.beginAttempt()
@@ -46,7 +46,7 @@ struct ExchangeBookTests {
         progress.noteHeader()
         clock.advance(by: .seconds(4))
         progress.noteHeader()
-        let record = book.end(entry, .answered(status: 200), .maybeExecuted)
+        let record = try #require(book.end(entry, .answered(status: 200), .maybeExecuted))
         #expect(record.latency == .seconds(2))
         #expect(record.connectionWait == .seconds(1))
         #expect(record.duration == .seconds(7))
@@ -62,18 +62,31 @@ struct ExchangeBookTests {
         clock.advance(by: .seconds(1))
         progress.endWaiting()
         clock.advance(by: .seconds(2))
-        #expect(book.end(entry, .answered(status: 200), .maybeExecuted).latency == .seconds(2))
+        #expect(book.end(entry, .answered(status: 200), .maybeExecuted)?.latency == .seconds(2))
     }
 
     @Test("an exchange of an attempt that is over has a record of its own, and no place in the next attempt")
     func late() throws {
         let first = book.beginAttempt()
+        let outlived = try begin(ExchangeProgress(Stopwatch(clock)))
         _ = book.beginAttempt()
-        let entry = try begin(ExchangeProgress(Stopwatch(clock)), attempt: first)
-        #expect(book.exchanges().isEmpty)
-        #expect(book.end(entry, .answered(status: 200), .maybeExecuted).attempt == 1)
+        let late = try begin(ExchangeProgress(Stopwatch(clock)), attempt: first)
+        clock.advance(by: .seconds(3))
+        for (entry, number) in [(outlived, 1), (late, 2)] {
+            #expect(book.exchanges().isEmpty)
+            let record = try #require(book.end(entry, .answered(status: 200), .maybeExecuted))
+            #expect(record.number == number)
+            #expect(record.attempt == 1)
+            #expect(record.duration == .seconds(3))
+            // It has ended once.
+            #expect(book.end(entry, .answered(status: 200), .maybeExecuted) == nil)
+        }
         #expect(book.exchanges().isEmpty)
         #expect(book.lastEnded == nil)
         #expect(book.delivery().delivery == .notSent)
     }
+}
+
+extension Result where Success == any Sendable {
+    fileprivate var number: Int? { (try? get()) as? Int }
 }

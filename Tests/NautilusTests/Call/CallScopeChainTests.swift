@@ -6,8 +6,9 @@ import Testing
 
 @Suite("Scopes of calls that begin one another")
 struct CallScopeChainTests {
-    private struct Weak: Sendable {
-        weak let scope: CallScope?
+    // Unchecked: it is only asked whether the object still exists.
+    private struct Weak: @unchecked Sendable {
+        weak let scope: AnyObject?
     }
 
     /// Begins the next call while this one has not quite ended.
@@ -42,7 +43,7 @@ struct CallScopeChainTests {
                     return
                 }
                 let noting = ClosureInterceptor { request, _, next in
-                    if let scope = CallScope.current { scopes.withLock { $0.append(Weak(scope: scope)) } }
+                    if let scope = CallScope.current { scopes.withLock { $0.append(Weak(scope: scope.object)) } }
                     return try await next(request)
                 }
                 let service = AnyHttpService(

@@ -3,33 +3,47 @@ import Foundation
 /// An answer and its result. Its type is not generic over the request: otherwise the runtime would have to look it up
 /// every time an answer is passed on.
 struct DecodedAnswer: Sendable {
+    /// The facts by which an answer is recognised. Not the answer itself: kept twice, it would be copied when the call
+    /// adds its trace.
+    private struct Seen: Sendable {
+        let exchange: CallTrace.Exchange?
+        let status: Int
+        let header: HttpHeader
+        let body: Data
+
+        init(_ response: HttpResponse<Data>) {
+            (exchange, status) = (response.exchange, response.status)
+            (header, body) = (response.header, response.body)
+        }
+
+        func isSame(as response: HttpResponse<Data>) -> Bool {
+            guard let answered = response.exchange, let exchange else { return false }
+            return (exchange.call, exchange.number) == (answered.call, answered.number)
+                && status == response.status && header == response.header && body == response.body
+        }
+    }
+
     /// The answer as it arrived.
-    let received: HttpResponse<Data>
+    private let received: Seen
     /// The answer as it goes on to the interceptors, if that differs; nil otherwise.
-    private var rejected: HttpResponse<Data>?
+    private var rejected: Seen?
     let result: Result<any Sendable, any Error>
     /// The failure that the answer reports; nil for none.
     private(set) var rejection: HttpError?
 
     init(_ received: HttpResponse<Data>, _ result: Result<any Sendable, any Error>) {
-        (self.received, self.result) = (received, result)
+        (self.received, self.result) = (Seen(received), result)
         if case .failure(let error as HttpError) = result, !error.isFinal,
             case .status(let status) = error.kind, (400...599).contains(status)
         {
             var seen = received
             seen.reject(by: error)
-            (rejected, rejection) = (seen, error)
+            (rejected, rejection) = (Seen(seen), error)
         }
     }
 
-    func isReceived(as response: HttpResponse<Data>) -> Bool { Self.isSame(received, response) }
-    func isSeen(as response: HttpResponse<Data>) -> Bool { Self.isSame(rejected ?? received, response) }
-
-    private static func isSame(_ own: HttpResponse<Data>, _ response: HttpResponse<Data>) -> Bool {
-        guard let exchange = response.exchange, let origin = own.exchange else { return false }
-        return (origin.call, origin.number) == (exchange.call, exchange.number)
-            && own.status == response.status && own.header == response.header && own.body == response.body
-    }
+    func isReceived(as response: HttpResponse<Data>) -> Bool { received.isSame(as: response) }
+    func isSeen(as response: HttpResponse<Data>) -> Bool { (rejected ?? received).isSame(as: response) }
 }
 
 /// A list that nearly always holds one answer, which needs no array.

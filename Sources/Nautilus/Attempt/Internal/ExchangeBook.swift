@@ -1,17 +1,15 @@
+import Foundation
+
 /// A record of each exchange of one call, accessible to everything that sends for the call: its own task, the tasks of
 /// a hedge, the side requests of an interceptor.
 struct ExchangeBook: Sendable {
     /// An exchange under way.
     struct Entry: Sendable {
+        /// Its number in the call.
+        let number: Int
         /// Its index among the exchanges of its attempt.
         fileprivate let index: Int
-        fileprivate let record: CallTrace.Exchange
         fileprivate let progress: ExchangeProgress
-
-        /// Its number in the call.
-        var number: Int { record.number }
-        /// The number of the exchange that it continues.
-        var root: Int { record.root }
     }
 
     private struct State: Sendable {
@@ -21,12 +19,28 @@ struct ExchangeBook: Sendable {
         var records: [CallTrace.Exchange] = []
         /// The progress of exchanges under way that may outlive the attempt, by number.
         var progress: [Int: ExchangeProgress] = [:]
+        /// The records of exchanges under way whose attempt is over, by number.
+        var late: [Int: CallTrace.Exchange] = [:]
         /// The numbers of side requests, which count for themselves and not for the attempt.
         var apart: Set<Int> = []
         /// The index of the record that ended last, among those that count for the attempt.
         var lastEnded: Int?
         /// The answers of the current attempt that have been decoded; with a hedge there are two.
         var answers = DecodedAnswerList()
+
+        mutating func endAttempt() {
+            for record in records where record.outcome == .unfinished { late[record.number] = record }
+            records.removeAll(keepingCapacity: true)
+            progress.removeAll()
+            apart.removeAll()
+            lastEnded = nil
+            answers = DecodedAnswerList()
+        }
+
+        /// Whether an exchange belongs to the current attempt.
+        func has(_ entry: Entry) -> Bool {
+            records.indices.contains(entry.index) && records[entry.index].number == entry.number
+        }
     }
 
     /// The identity of the call.
@@ -45,13 +59,7 @@ struct ExchangeBook: Sendable {
         state.withLock { state in
             state.attempt += 1
             // Before the first attempt there is nothing to forget.
-            if state.attempt > 1 {
-                state.records.removeAll(keepingCapacity: true)
-                state.progress.removeAll()
-                state.apart.removeAll()
-                state.lastEnded = nil
-                state.answers = DecodedAnswerList()
-            }
+            if state.attempt > 1 { state.endAttempt() }
             return state.attempt
         }
     }
@@ -91,7 +99,7 @@ struct ExchangeBook: Sendable {
     ) -> Entry? {
         guard let summary = RequestSummary(request, serviceOrigin: serviceOrigin) else { return nil }
         let start = stopwatch.elapsed
-        let entry = state.withLock { state in
+        let (entry, record) = state.withLock { state in
             if opening.number == nil { state.lastNumber += 1 }
             let number = opening.number ?? state.lastNumber
             let record = CallTrace.Exchange(
@@ -109,35 +117,47 @@ struct ExchangeBook: Sendable {
             )
             if !opening.countsForAttempt { state.apart.insert(number) }
             // If its attempt is over, the exchange gets a record, but no place in the next attempt.
-            guard opening.attempt == state.attempt else { return Entry(index: -1, record: record, progress: progress) }
+            guard opening.attempt == state.attempt else {
+                state.late[number] = record
+                return (Entry(number: number, index: -1, progress: progress), record)
+            }
+            let entry = Entry(number: number, index: state.records.count, progress: progress)
             state.records.append(record)
             if opening.mayOutliveAttempt { state.progress[number] = progress }
-            return Entry(index: state.records.count - 1, record: record, progress: progress)
+            return (entry, record)
         }
-        observer?.observe(.exchangeStarted(identity, entry.record))
+        observer?.observe(.exchangeStarted(identity, record))
         return entry
     }
 
-    /// The final record of an exchange that ends now.
+    /// The final record of an exchange that ends now; nil if its attempt is over, and it has ended before.
     func record(
         of entry: Entry,
         _ outcome: CallTrace.Exchange.Outcome,
         _ delivery: Delivery
-    ) -> CallTrace.Exchange {
-        var record = entry.record
+    ) -> CallTrace.Exchange? {
         let now = stopwatch.elapsed
-        let (header, waited, connection) = entry.progress.ofThisSending(now)
-        record.connection = connection
-        record.duration = now - record.start
-        (record.outcome, record.delivery, record.connectionWait) = (outcome, delivery, waited)
-        if record.status != nil { record.latency = header ?? max(.zero, record.duration - waited) }
-        return record
+        let facts = entry.progress.ofThisSending(now)
+        return state.withLock { state in
+            guard state.has(entry) else {
+                var late = state.late.removeValue(forKey: entry.number)
+                late?.end(outcome, delivery, at: now, facts)
+                return late
+            }
+            // Changed where it is, since a copy would need a block of memory.
+            state.records[entry.index].end(outcome, delivery, at: now, facts)
+            return state.records[entry.index]
+        }
     }
 
-    /// Records the end of an exchange, and returns its record.
-    func end(_ entry: Entry, _ outcome: CallTrace.Exchange.Outcome, _ delivery: Delivery) -> CallTrace.Exchange {
+    /// Records the end of an exchange, and returns its record; nil if its attempt is over, and it has ended before.
+    func end(
+        _ entry: Entry,
+        _ outcome: CallTrace.Exchange.Outcome,
+        _ delivery: Delivery
+    ) -> CallTrace.Exchange? {
         let record = record(of: entry, outcome, delivery)
-        end(entry, as: record)
+        if let record { end(entry, as: record) }
         return record
     }
 
@@ -145,9 +165,7 @@ struct ExchangeBook: Sendable {
     func end(_ entry: Entry, as record: CallTrace.Exchange) {
         state.withLock { state in
             // If not, its attempt is over, and has reported the exchange as still under way.
-            guard state.records.indices.contains(entry.index), state.records[entry.index].number == entry.number else {
-                return
-            }
+            guard state.has(entry) else { return }
             state.records[entry.index] = record
             if !state.progress.isEmpty { state.progress[entry.number] = nil }
             guard !state.apart.contains(record.root) else { return }
@@ -182,6 +200,11 @@ struct ExchangeBook: Sendable {
     /// The first decoded answer of the current attempt that matches; nil for none.
     func decodedAnswer(where matches: (DecodedAnswer) -> Bool) -> DecodedAnswer? {
         state.withLock { $0.answers.first(where: matches) }
+    }
+
+    /// The result of an answer that has not been changed since it arrived; nil for any other.
+    func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
+        decodedAnswer { $0.isSeen(as: response) }?.result
     }
 
     /// Whether an exchange is a side request, which does not count for the attempt.
@@ -220,5 +243,17 @@ struct ExchangeBook: Sendable {
 }
 
 extension CallTrace.Exchange {
+    fileprivate mutating func end(
+        _ outcome: Outcome,
+        _ delivery: Delivery,
+        at now: Duration,
+        _ facts: (header: Duration?, waited: Duration, connection: Connection?)
+    ) {
+        connection = facts.connection
+        duration = now - start
+        (self.outcome, self.delivery, connectionWait) = (outcome, delivery, facts.waited)
+        if status != nil { latency = facts.header ?? max(.zero, duration - facts.waited) }
+    }
+
     fileprivate var mustNotBeRepeated: Bool { delivery == .maybeExecuted && !request.isIdempotent }
 }

@@ -103,7 +103,7 @@ struct RedirectFollower: Sendable {
             // The timeout has cancelled it, not the caller.
             let timeout = progress.isOutOfTime && failure.kind == .cancelled ? context.timeout : nil
             let kind = timeout.map(FailureKind.timeout) ?? failure.kind
-            return (.failed(error), entry.map { book.end($0, .failed(kind), failure.delivery) })
+            return (.failed(error), entry.flatMap { book.end($0, .failed(kind), failure.delivery) })
         }
     }
 
@@ -113,10 +113,12 @@ struct RedirectFollower: Sendable {
         _ response: inout HttpResponse<Data>,
         _ entry: ExchangeBook.Entry,
         of request: HttpRequest
-    ) -> CallTrace.Exchange {
-        let received = book.record(of: entry, .answered(status: response.status), Delivery(response))
+    ) -> CallTrace.Exchange? {
+        guard let received = book.record(of: entry, .answered(status: response.status), Delivery(response)) else {
+            return nil
+        }
         response.answer(received, to: request)
-        if let error = judge?.rejection(of: response, accepting: accepted) { response.reject(by: error) }
+        if let error = judge?.rejection(of: response, accepting: accepted, in: book) { response.reject(by: error) }
         let record = response.exchange ?? received
         book.end(entry, as: record)
         return record
