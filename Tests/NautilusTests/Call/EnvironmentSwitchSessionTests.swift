@@ -104,12 +104,13 @@ struct EnvironmentSwitchSessionTests {
         flippingAt step: Int,
         _ reply: @escaping Reply,
         _ body: @escaping @Sendable (MovingService) async throws -> String
-    ) async throws -> MovingWorld.Seen {
+    ) async throws -> TurningEnvironment.Seen {
         try await simulate { simulation in
-            let world = MovingWorld(simulation.clock, coordinators, flippingAt: step, reply)
+            let environment = TurningEnvironment(turningAt: step)
+            let service = MovingService(environment, simulation.clock, coordinators, reply)
             let ending: String
             do {
-                ending = try await body(MovingService(world: world))
+                ending = try await body(service)
             } catch let error as HttpError {
                 ending =
                     switch (error.kind, error.underlying) {
@@ -118,45 +119,33 @@ struct EnvironmentSwitchSessionTests {
                     default: "\(error)"
                     }
             }
-            var seen = world.seen
+            var seen = environment.seen
             seen.ending = ending
             return seen
         }
     }
 }
 
-/// Where a service is now, the steps at which that may change, and what arrived where.
-private final class MovingWorld: Sendable {
-    struct Seen: Sendable {
-        var ending = ""
-        var environment = "staging"
-        var stepCount = 0
-        var refreshes = 0
-        var sent: [String] = []
-        var strays: [String] = []
-    }
-
-    let clock: ManualClock
-    private let state: Locked<Seen>
+private struct MovingService: HttpService {
+    let environment: TurningEnvironment
+    let manualClock: ManualClock
     private let coordinators: [String: RefreshCoordinator<String>]
-    private let flip: Int
     private let reply: @Sendable (Int) -> ScriptedReply
 
     init(
+        _ environment: TurningEnvironment,
         _ clock: ManualClock,
         _ coordinators: EnvironmentSwitchSessionTests.Coordinators,
-        flippingAt step: Int,
         _ reply: @escaping @Sendable (Int) -> ScriptedReply
     ) {
-        let state = Locked(Seen())
-        (self.clock, self.state, self.flip, self.reply) = (clock, state, step, reply)
+        (self.environment, self.manualClock, self.reply) = (environment, clock, reply)
         let coordinator = { (name: String) in
             RefreshCoordinator(credential: "\(name) 1", origins: .only(name), clock: clock) { _ in
                 await Task.yield()
-                Self.step(state, step)
+                environment.step()
                 try await clock.sleep(for: .milliseconds(50))
-                state.withLock { $0.refreshes += 1 }
-                Self.step(state, step)
+                environment.noteRefresh()
+                environment.step()
                 return "\(name) 2"
             }
         }
@@ -165,54 +154,7 @@ private final class MovingWorld: Sendable {
         self.coordinators = ["staging": staging, "production": production]
     }
 
-    var seen: Seen { state.withLock { $0 } }
-    var environment: String { state.withLock { $0.environment } }
-    var coordinator: RefreshCoordinator<String>? { coordinators[environment] }
-
-    /// Something that the service is asked for, or that waits; the switch flips behind it.
-    func step() { Self.step(state, flip) }
-
-    private static func step(_ state: Locked<Seen>, _ flip: Int) {
-        state.withLock { state in
-            state.stepCount += 1
-            if state.stepCount == flip { state.environment = "production" }
-        }
-    }
-
-    /// - Returns: The number of the request; nil for one whose token is refused.
-    func arrive(_ request: HttpRequest, over transport: String) -> Int? {
-        state.withLock { state in
-            let (host, token) = (request.url.host ?? "", request.header[.authorization] ?? "")
-            state.sent.append(host)
-            let names = [request.header["X-Service"], token.split(separator: " ").first.map(String.init), transport]
-            if names.contains(where: { $0 != host }) { state.strays.append("\(host): \(names)") }
-            return token.hasSuffix("2") ? state.sent.count : nil
-        }
-    }
-
-    func answer(_ request: HttpRequest, over transport: String) -> ScriptedReply {
-        defer { step() }
-        guard let number = arrive(request, over: transport) else { return .status(401) }
-        return number <= 2 ? .status(503) : reply(number)
-    }
-
-    func open(_ request: HttpRequest, over transport: String) -> ScriptedWebSocketTransport.Opening {
-        defer { step() }
-        guard let number = arrive(request, over: transport) else { return .decline(401) }
-        guard number > 2 else { return .decline(503) }
-        return .accept { [self] socket in
-            try await socket.send(.text("\(number)"))
-            step()
-            if number == 3 { return socket.drop() }
-            while true { _ = try await socket.receive() }
-        }
-    }
-}
-
-private struct MovingService: HttpService {
-    let world: MovingWorld
-
-    var clock: any Clock<Duration> { world.clock }
+    var clock: any Clock<Duration> { manualClock }
     var apiUrl: any UrlConvertible { stepping { $0 } }
     var header: HttpHeader { stepping { ["X-Service": $0] } }
     var asyncHeader: HttpHeader {
@@ -222,7 +164,7 @@ private struct MovingService: HttpService {
         }
     }
     var retrierFactory: any RetrierFactory {
-        let coordinator = stepping { _ in world.coordinator }
+        let coordinator = stepping { coordinators[$0] }
         return ComposedRetrier.factory(
             coordinator?.authorization { $1.header[.authorization] = $0 } ?? NilRetrier.factory(),
             BackoffRetrier.factory(
@@ -234,24 +176,48 @@ private struct MovingService: HttpService {
         )
     }
     var transport: any HttpTransport {
-        stepping { name in
-            ScriptedTransport(clock: world.clock) { [world] request, _ in world.answer(request, over: name) }
-        }
+        stepping { name in ScriptedTransport(clock: manualClock) { request, _ in answer(request, over: name) } }
     }
-    var webSocketTransport: any WebSocketTransport { stepping { Sockets(world: world, name: $0) } }
+    var webSocketTransport: any WebSocketTransport { stepping { Sockets(service: self, name: $0) } }
 
     private func stepping<Value>(_ value: (String) -> Value) -> Value {
-        defer { world.step() }
-        return value(world.environment)
+        defer { environment.step() }
+        return value(environment.name)
+    }
+
+    /// - Returns: The number of the request; nil for one whose token is refused.
+    private func arrive(_ request: HttpRequest, over transport: String) -> Int? {
+        let (host, token) = (request.url.host ?? "", request.header[.authorization] ?? "")
+        let names = [request.header["X-Service"], token.split(separator: " ").first.map(String.init), transport]
+        let number = environment.arrived(host, at: host, with: names)
+        return token.hasSuffix("2") ? number : nil
+    }
+
+    private func answer(_ request: HttpRequest, over transport: String) -> ScriptedReply {
+        defer { environment.step() }
+        guard let number = arrive(request, over: transport) else { return .status(401) }
+        return number <= 2 ? .status(503) : reply(number)
+    }
+
+    private func open(_ request: HttpRequest, over transport: String) -> ScriptedWebSocketTransport.Opening {
+        defer { environment.step() }
+        guard let number = arrive(request, over: transport) else { return .decline(401) }
+        guard number > 2 else { return .decline(503) }
+        return .accept { [environment] socket in
+            try await socket.send(.text("\(number)"))
+            environment.step()
+            if number == 3 { return socket.drop() }
+            while true { _ = try await socket.receive() }
+        }
     }
 
     private struct Sockets: WebSocketTransport {
-        let world: MovingWorld
+        let service: MovingService
         let name: String
 
         func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
             await Task.yield()
-            return try await ScriptedWebSocketTransport(world.open(request, over: name))
+            return try await ScriptedWebSocketTransport(service.open(request, over: name))
                 .open(request, context: context)
         }
     }

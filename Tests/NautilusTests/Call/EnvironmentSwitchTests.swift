@@ -93,13 +93,6 @@ struct EnvironmentSwitchTests {
         )
     }
 
-    private struct Run {
-        var ending = ""
-        var stepCount = 0
-        var sent: [String] = []
-        var strays: [String] = []
-    }
-
     /// Runs calls against a service that moves at a step of them; none at 0.
     private func run(
         flippingAt step: Int,
@@ -107,17 +100,18 @@ struct EnvironmentSwitchTests {
             HttpResponse(status: number == 1 ? 503 : 200, header: [:], body: Data("ok".utf8))
         },
         _ body: @escaping @Sendable (Switched) async throws -> String
-    ) async throws -> Run {
+    ) async throws -> TurningEnvironment.Seen {
         try await simulate { simulation in
-            let world = SwitchedWorld(flippingAt: step, reply: reply)
-            var run = Run()
+            let environment = TurningEnvironment(turningAt: step)
+            let ending: String
             do {
-                run.ending = try await body(Switched(world: world, clock: simulation.clock))
+                ending = try await body(Switched(environment: environment, clock: simulation.clock, reply: reply))
             } catch let error as HttpError where error.kind.isEnvironmentChange {
-                run.ending = "environmentChanged"
+                ending = "environmentChanged"
             }
-            (run.stepCount, run.sent, run.strays) = world.seen
-            return run
+            var seen = environment.seen
+            seen.ending = ending
+            return seen
         }
     }
 }
@@ -128,85 +122,33 @@ extension FailureKind {
     }
 }
 
-/// Where a service is now, the steps at which that may change, and what arrived where.
-private final class SwitchedWorld: Sendable {
-    private struct State {
-        var environment = "staging"
-        var step = 0
-        var sent: [String] = []
-        var strays: [String] = []
-    }
-
-    private let state = Locked(State())
-    private let flip: Int
-    private let reply: @Sendable (Int, HttpRequest) -> HttpResponse<Data>
-
-    init(flippingAt step: Int, reply: @escaping @Sendable (Int, HttpRequest) -> HttpResponse<Data>) {
-        (self.flip, self.reply) = (step, reply)
-    }
-
-    var environment: String { state.withLock { $0.environment } }
-    var seen: (Int, [String], [String]) { state.withLock { ($0.step, $0.sent, $0.strays) } }
-
-    /// Something that the service is asked for, or that waits; the switch flips behind it.
-    func step() {
-        state.withLock { state in
-            state.step += 1
-            if state.step == flip { state.environment = "production" }
-        }
-    }
-
-    func receive(_ request: HttpRequest, over transport: String) -> HttpResponse<Data> {
-        let number = state.withLock { state in
-            let host = request.url.host ?? ""
-            let names = [
-                request.header["X-Service"], request.header["X-Async"], request.header["X-Wrapped"],
-                request.header[.authorization], transport,
-            ]
-            state.sent.append(host)
-            if names.contains(where: { $0 != host }) { state.strays.append("\(host): \(names)") }
-            return state.sent.count
-        }
-        return reply(number, request)
-    }
-}
-
 private struct Switched: HttpService {
-    let world: SwitchedWorld
+    let environment: TurningEnvironment
     let clock: any Clock<Duration>
+    let reply: @Sendable (Int, HttpRequest) -> HttpResponse<Data>
 
-    var apiUrl: any UrlConvertible {
-        defer { world.step() }
-        return world.environment
-    }
-    var header: HttpHeader {
-        defer { world.step() }
-        return ["X-Service": world.environment]
-    }
+    var apiUrl: any UrlConvertible { stepping { $0 } }
+    var header: HttpHeader { stepping { ["X-Service": $0] } }
     var asyncHeader: HttpHeader {
         get async throws {
             await Task.yield()
-            defer { world.step() }
-            return ["X-Async": world.environment]
+            return stepping { ["X-Async": $0] }
         }
     }
-    var interceptors: [any HttpInterceptor] {
-        defer { world.step() }
-        return [Wrapping(name: world.environment, world: world)]
-    }
+    var interceptors: [any HttpInterceptor] { stepping { [Wrapping(name: $0, environment: environment)] } }
     var retrierFactory: any RetrierFactory {
-        defer { world.step() }
-        let name = world.environment
-        return AnyRetrierFactory { Stamping(name: name, retries: 1) }
+        stepping { name in AnyRetrierFactory { Stamping(name: name, retries: 1) } }
     }
-    var transport: any HttpTransport {
-        defer { world.step() }
-        return Arriving(name: world.environment, world: world)
+    var transport: any HttpTransport { stepping { Arriving(name: $0, service: self) } }
+
+    private func stepping<Value>(_ value: (String) -> Value) -> Value {
+        defer { environment.step() }
+        return value(environment.name)
     }
 
     private struct Wrapping: HttpInterceptor {
         let name: String
-        let world: SwitchedWorld
+        let environment: TurningEnvironment
 
         func intercept(
             _ request: HttpRequest,
@@ -216,7 +158,7 @@ private struct Switched: HttpService {
             var request = request
             request.header["X-Wrapped"] = name
             await Task.yield()
-            world.step()
+            environment.step()
             return try await next(request)
         }
     }
@@ -238,11 +180,13 @@ private struct Switched: HttpService {
 
     private struct Arriving: HttpTransport {
         let name: String
-        let world: SwitchedWorld
+        let service: Switched
 
         func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-            defer { world.step() }
-            return world.receive(request, over: name)
+            defer { service.environment.step() }
+            let (host, header) = (request.url.host ?? "", request.header)
+            let names = [header["X-Service"], header["X-Async"], header["X-Wrapped"], header[.authorization], name]
+            return service.reply(service.environment.arrived(host, at: host, with: names), request)
         }
     }
 }

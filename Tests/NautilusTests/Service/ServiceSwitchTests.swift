@@ -110,17 +110,18 @@ struct ServiceSwitchTests {
     @Test("takes calls that begin later to what is selected then, and signs nobody in there")
     func later() async throws {
         try await simulate { simulation in
-            let world = SiteWorld(simulation.clock, turningAt: 0) { _, _ in .reply(text: "ok") }
-            _ = try await Ping.get.schedule(with: world.sites)
-            world.sites.select(.production)
-            #expect(world.sites.selected == .production)
-            _ = try await Ping.get.schedule(with: world.sites)
-            world.sites.service(for: .staging).coordinator.signOut()
-            _ = try await Ping.get.schedule(with: world.sites)
-            world.sites.select(.staging)
-            await #expect(throws: SiteError.self) { try await Ping.get.schedule(with: world.sites) }
-            #expect(world.seen.sent == ["staging token 1", "production token 1", "production token 1"])
-            #expect(world.seen.strays == [])
+            let steps = TurningEnvironment(turningAt: 0)
+            let sites = steps.sites(simulation.clock)
+            _ = try await Ping.get.schedule(with: sites)
+            sites.select(.production)
+            #expect(sites.selected == .production)
+            _ = try await Ping.get.schedule(with: sites)
+            sites.service(for: .staging).coordinator.signOut()
+            _ = try await Ping.get.schedule(with: sites)
+            sites.select(.staging)
+            await #expect(throws: SiteError.self) { try await Ping.get.schedule(with: sites) }
+            #expect(steps.seen.sent == ["staging token 1", "production token 1", "production token 1"])
+            #expect(steps.seen.strays == [])
         }
     }
 
@@ -181,11 +182,11 @@ struct ServiceSwitchTests {
         turningAt step: Int,
         reply: @escaping Reply = { number, _ in answer(number) },
         _ body: @escaping @Sendable (ServiceSwitch<Site, SiteService>) async throws -> String
-    ) async throws -> SiteWorld.Seen {
+    ) async throws -> TurningEnvironment.Seen {
         try await simulate { simulation in
-            let world = SiteWorld(simulation.clock, turningAt: step, reply)
-            let ending = try await body(world.sites)
-            var seen = world.seen
+            let steps = TurningEnvironment(turningAt: step)
+            let ending = try await body(steps.sites(simulation.clock, reply))
+            var seen = steps.seen
             seen.ending = ending
             return seen
         }
@@ -198,71 +199,28 @@ private struct SiteError: Error {
     let site: String
 }
 
-/// Two environments, a switch between them that is turned at a step of what is done, and what arrived where.
-private final class SiteWorld: Sendable {
-    struct Seen: Equatable {
-        var ending = ""
-        var stepCount = 0
-        var sent: [String] = []
-        var strays: [String] = []
-    }
-
-    let sites: ServiceSwitch<Site, SiteService>
-    private let steps: Steps
-
-    init(
+extension TurningEnvironment {
+    /// A switch between two environments, which is turned when this changes.
+    fileprivate func sites(
         _ clock: ManualClock,
-        turningAt step: Int,
-        _ reply: @escaping @Sendable (Int, HttpRequest) -> ScriptedReply
-    ) {
-        let steps = Steps(turn: step)
-        let sites = ServiceSwitch(Site.staging) { SiteService($0, steps: steps, clock: clock, reply: reply) }
-        steps.turning.withLock { $0 = { [weak sites] in sites?.select(.production) } }
-        (self.steps, self.sites) = (steps, sites)
-    }
-
-    var seen: Seen { steps.seen.withLock { $0 } }
-}
-
-private final class Steps: Sendable {
-    let seen = Locked(SiteWorld.Seen())
-    let turning = Locked<(@Sendable () -> Void)?>(nil)
-    private let turn: Int
-
-    init(turn: Int) {
-        self.turn = turn
-    }
-
-    /// Something that a service is asked for, or that waits; the switch is turned behind it.
-    func step() {
-        let isTurn = seen.withLock { seen in
-            seen.stepCount += 1
-            return seen.stepCount == turn
-        }
-        if isTurn { turning.withLock { $0 }?() }
-    }
-
-    func arrived(_ request: HttpRequest, at site: Site) -> Int {
-        seen.withLock { seen in
-            let (host, token) = (request.url.host ?? "", request.header[.authorization] ?? "")
-            seen.sent.append(token)
-            let names = [host, request.header["X-Site"], token.split(separator: " ").first.map(String.init)]
-            if names.contains(where: { $0 != site.rawValue }) { seen.strays.append("\(site): \(names)") }
-            return seen.sent.count
-        }
+        _ reply: @escaping @Sendable (Int, HttpRequest) -> ScriptedReply = { _, _ in .reply(text: "ok") }
+    ) -> ServiceSwitch<Site, SiteService> {
+        let sites = ServiceSwitch(Site.staging) { SiteService($0, steps: self, clock: clock, reply: reply) }
+        onTurn { [weak sites] in sites?.select(.production) }
+        return sites
     }
 }
 
 private struct SiteService: HttpService {
     let site: Site
-    let steps: Steps
+    let steps: TurningEnvironment
     let clock: any Clock<Duration>
     let coordinator: RefreshCoordinator<String>
     private let script: ScriptedTransport
 
     init(
         _ site: Site,
-        steps: Steps,
+        steps: TurningEnvironment,
         clock: ManualClock,
         reply: @escaping @Sendable (Int, HttpRequest) -> ScriptedReply
     ) {
@@ -274,7 +232,9 @@ private struct SiteService: HttpService {
         }
         script = ScriptedTransport { request, _ in
             defer { steps.step() }
-            return reply(steps.arrived(request, at: site), request)
+            let (host, token) = (request.url.host, request.header[.authorization] ?? "")
+            let names = [host, request.header["X-Site"], token.split(separator: " ").first.map(String.init)]
+            return reply(steps.arrived(token, at: site.rawValue, with: names), request)
         }
     }
 
