@@ -24,48 +24,30 @@ public struct CallSequence: Sendable {
         /// The facts of the first user's call, and of the first guest's.
         var facts: (user: CallFacts?, guest: CallFacts?)
         /// The session of each lease of the first call's retrier, in the order in which the leases were made.
-        var owners: [Owner<any Sendable>] = []
+        var owners: [Owner] = []
         /// The number of the latest retrier.
         var lastRetrier = 0
         /// Whether a retrier has been made.
         var hasRetrier = false
-        /// How many leases each retrier that is being made has so far, by its number; no entry for a retrier without
-        /// leases.
-        var leases: [Int: Int] = [:]
+        var leases = LeaseCounts()
     }
 
-    /// A session of the first call, and how the sequence learns that it has ended.
-    struct Owner<Session: Sendable>: Sendable {
-        let session: Session
+    /// A session of the first call.
+    private struct Owner: Sendable {
+        let session: any SequenceSession
         /// False for the time in which nobody is signed in: it does not end for calls without a credential, and no
         /// other can begin in it. Nil while it is not known whether somebody is, which counts as true.
-        fileprivate(set) var isOfUser: Bool?
+        var isOfUser: Bool?
         /// Whether it was known from the beginning.
-        fileprivate let isKnown: Bool
-        /// Why the session is over; nil while it goes on.
-        let end: @Sendable () -> (any Error)?
-        /// Begins to check whether the session has been ended elsewhere.
-        let look: @Sendable () -> Void
-        /// Returns when the session is over, or when the task is cancelled.
-        let waitForEnd: @Sendable () async -> Void
+        let isKnown: Bool
 
-        init(
-            session: Session,
-            isOfUser: Bool?,
-            end: @escaping @Sendable () -> (any Error)?,
-            look: @escaping @Sendable () -> Void,
-            waitForEnd: @escaping @Sendable () async -> Void
-        ) {
-            (self.session, self.isOfUser, self.isKnown) = (session, isOfUser, isOfUser != nil)
-            (self.end, self.look, self.waitForEnd) = (end, look, waitForEnd)
+        init(_ session: any SequenceSession) {
+            (self.session, isOfUser) = (session, session.isOfUser)
+            isKnown = isOfUser != nil
         }
 
         /// Whether calls of the session end with it.
-        fileprivate var bindsCalls: Bool { isOfUser ?? true }
-
-        fileprivate var erased: Owner<any Sendable> {
-            Owner<any Sendable>(session: session, isOfUser: isOfUser, end: end, look: look, waitForEnd: waitForEnd)
-        }
+        var bindsCalls: Bool { isOfUser ?? true }
     }
 
     private let state = Locked(State())
@@ -119,7 +101,7 @@ public struct CallSequence: Sendable {
         defer {
             state.withLock { state in
                 state.hasRetrier = true
-                if !state.leases.isEmpty { state.leases[number] = nil }
+                state.leases.forget(number)
             }
         }
         return Self.$beginning.withValue(Beginning(sequence: self, number: number, isFirst: isFirst), operation: make)
@@ -139,10 +121,7 @@ public struct CallSequence: Sendable {
         let isFirst: Bool
 
         func nextPlace() -> Place {
-            let index = sequence.state.withLock { state in
-                defer { state.leases[number, default: 0] += 1 }
-                return state.leases[number, default: 0]
-            }
+            let index = sequence.state.withLock { $0.leases.next(of: number) }
             return Place(sequence: sequence, index: index, isOfFirstCall: isFirst)
         }
     }
@@ -157,24 +136,60 @@ public struct CallSequence: Sendable {
         ///
         /// - Returns: Nil when the first call had no such lease, or one of another type: then the sequence did not
         ///   begin as the user whose credential the lease shares.
-        func session<Session>(orBeginning beginning: Owner<Session>) -> (Session, isFirst: Bool)? {
+        func session<Session: SequenceSession>(orBeginning beginning: Session) -> (Session, isFirst: Bool)? {
             sequence.state.withLock { state in
                 if index < state.owners.count {
                     return (state.owners[index].session as? Session).map { ($0, false) }
                 }
                 guard isOfFirstCall else { return nil }
-                state.owners.append(beginning.erased)
-                return (beginning.session, true)
+                state.owners.append(Owner(beginning))
+                return (beginning, true)
             }
         }
 
         /// Notes that the first call actually began in another session.
-        func replaceSession<Session>(by owner: Owner<Session>) {
+        func replaceSession(by session: some SequenceSession) {
             sequence.state.withLock { state in
-                if index < state.owners.count { state.owners[index] = owner.erased }
+                if index < state.owners.count { state.owners[index] = Owner(session) }
             }
         }
     }
+}
+
+/// How many leases each retrier that is being made has so far, by its number. Nearly always, it is one retrier.
+private struct LeaseCounts: Sendable {
+    private var first: (retrier: Int, count: Int)?
+    private var others: [Int: Int] = [:]
+
+    /// Counts one more.
+    ///
+    /// - Returns: How many there were before.
+    mutating func next(of retrier: Int) -> Int {
+        let count = first.flatMap { $0.retrier == retrier ? $0.count : nil } ?? others[retrier] ?? 0
+        if first == nil || first?.retrier == retrier {
+            first = (retrier, count + 1)
+        } else {
+            others[retrier] = count + 1
+        }
+        return count
+    }
+
+    mutating func forget(_ retrier: Int) {
+        if first?.retrier == retrier { first = nil }
+        if !others.isEmpty { others[retrier] = nil }
+    }
+}
+
+/// A session in which a sequence of calls began.
+protocol SequenceSession: AnyObject, Sendable {
+    /// Whether somebody is signed in; nil if that is not known.
+    var isOfUser: Bool? { get }
+    /// Why the session is over; nil while it goes on.
+    var end: (any Error)? { get }
+    /// Begins to check whether the session has been ended elsewhere.
+    func look()
+    /// Returns when the session is over, or when the task is cancelled.
+    func waitForEnd() async
 }
 
 extension CallSequence {
@@ -195,21 +210,29 @@ extension CallSequence {
         }
     }
 
-    private var users: [Owner<any Sendable>] { state.withLock { $0.owners.filter(\.bindsCalls) } }
+    private var users: [any SequenceSession] {
+        state.withLock { state in state.owners.filter(\.bindsCalls).map(\.session) }
+    }
+
+    /// The user's session in a sequence that has just one, as nearly all have.
+    private var onlyUser: (any SequenceSession)? {
+        state.withLock { state in
+            guard state.owners.count == 1, let owner = state.owners.first, owner.bindsCalls else { return nil }
+            return owner.session
+        }
+    }
 
     /// The failure of any continuation once one of the sessions in which the first call began is over; nil while they
     /// all go on, and when it began in none.
     public var endOfSession: HttpError? {
-        for owner in users {
-            if let end = owner.end() { return HttpError(wrapping: end, stage: .prepare, delivery: .notSent) }
-        }
-        return nil
+        let end = if let onlyUser { onlyUser.end } else { users.lazy.compactMap(\.end).first }
+        return end.map { HttpError(wrapping: $0, stage: .prepare, delivery: .notSent) }
     }
 
     /// Begins to check whether one of the sessions has been ended elsewhere. To be called when messages are sent or
     /// received over an open connection; calls check by themselves.
     public func lookForChanges() {
-        for owner in users { owner.look() }
+        for user in users { user.look() }
     }
 
     /// Sleeps, but no longer than until one of the sessions is over.
@@ -236,10 +259,10 @@ extension CallSequence {
     /// Returns when one of the sessions in which the first call began is over, or when the task is cancelled; at once
     /// when it began in none.
     public func waitForEndOfSession() async {
-        let owners = users
-        if owners.count == 1 { return await owners[0].waitForEnd() }
+        if let onlyUser { return await onlyUser.waitForEnd() }
+        let users = users
         await withTaskGroup(of: Void.self) { group in
-            for owner in owners { group.addTask { await owner.waitForEnd() } }
+            for user in users { group.addTask { await user.waitForEnd() } }
             await group.next()
             group.cancelAll()
         }

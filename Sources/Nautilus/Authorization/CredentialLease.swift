@@ -59,11 +59,11 @@ public struct CredentialLease<Source: CredentialSource> {
         isIdle = GuestCall.isBeingMade
         session = source.session
         guard !isIdle, let place = CallSequence.nextPlace() else { return }
-        guard let (first, isFirst) = place.session(orBeginning: source.owner(of: session)) else {
+        guard let (first, isFirst) = place.session(orBeginning: SourceSession(source, session)) else {
             (isFixed, continuesAnother) = (true, true)
             return
         }
-        session = first
+        session = first.session
         if isFirst { self.place = place } else { isFixed = true }
     }
 
@@ -76,7 +76,7 @@ public struct CredentialLease<Source: CredentialSource> {
     public mutating func join(_ session: RefreshCoordinator<Source.Credential>.Session) {
         guard !isFixed, session.mark.changesHere == self.session.mark.changesHere else { return }
         self.session = session
-        place?.replaceSession(by: source.owner(of: session))
+        place?.replaceSession(by: SourceSession(source, session))
     }
 
     /// Whether ``stamp(_:context:with:)`` has anything to do for a request: not for a request to an origin other than

@@ -50,19 +50,19 @@ extension CredentialSource {
 
 extension RefreshCoordinator: CredentialSource {}
 
-extension CredentialSource {
-    /// A session of this source, as seen by the calls that continue the one that began in it.
-    func owner(
-        of session: RefreshCoordinator<Credential>.Session
-    ) -> CallSequence.Owner<RefreshCoordinator<Credential>.Session> {
-        .init(
-            session: session,
-            isOfUser: session.mark.isOfUser,
-            end: { [self] in end(of: session) },
-            look: { [self] in lookForChanges() },
-            waitForEnd: { [self] in await waitForEnd(of: session) }
-        )
+/// A session of a source, as seen by the calls that continue the one that began in it.
+final class SourceSession<Source: CredentialSource>: SequenceSession {
+    private let source: Source
+    let session: RefreshCoordinator<Source.Credential>.Session
+
+    init(_ source: Source, _ session: RefreshCoordinator<Source.Credential>.Session) {
+        (self.source, self.session) = (source, session)
     }
+
+    var isOfUser: Bool? { session.mark.isOfUser }
+    var end: (any Error)? { source.end(of: session) }
+    func look() { source.lookForChanges() }
+    func waitForEnd() async { await source.waitForEnd(of: session) }
 }
 
 extension CallSequence {

@@ -44,14 +44,7 @@
             request.noteStamp()
             let sequence = CallSequence()
             sequence.making {
-                let owner = CallSequence.Owner(
-                    session: 1,
-                    isOfUser: true,
-                    end: { RefreshError.superseded },
-                    look: {},
-                    waitForEnd: {}
-                )
-                _ = CallSequence.nextPlace()?.session(orBeginning: owner)
+                _ = CallSequence.nextPlace()?.session(orBeginning: Ended())
             }
             let context = AttemptContext(
                 number: 1,
@@ -65,6 +58,13 @@
                 sequence: sequence
             )
             return (request, context)
+        }
+
+        private final class Ended: SequenceSession {
+            var isOfUser: Bool? { true }
+            var end: (any Error)? { RefreshError.superseded }
+            func look() {}
+            func waitForEnd() async {}
         }
 
         private static func error(of work: () async throws -> Void) async -> HttpError? {
