@@ -38,6 +38,9 @@ import Nautilus
 /// several users.
 public final class Pacing: HttpInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
+    /// Whether a request keeps to its lane, whatever interceptors further in make of it.
+    private let notesLanes: Bool
+    private let hasRate: Bool
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let random: any RandomSource
@@ -47,13 +50,16 @@ public final class Pacing: HttpInterceptor {
     ///
     /// - Parameters:
     ///   - rate: How many requests may be sent in a given time, for a server that documents its limits elsewhere, or
-    ///     refuses without reporting them. No more are handed to the transport for one partition within any such time;
-    ///     redirects are not counted, and clocks and networks may bring requests closer together. So may a transport in
-    ///     which they wait for a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of
-    ///     as many as the transport has connections to a host, six by default, keeps that line empty. Each partition
-    ///     takes about half a kilobyte until its requests no longer count. A retrier that takes long for each request,
-    ///     rather than now and then for a refresh, keeps the rate from being reached, since a request counts while it is
-    ///     being stamped. Default: nil, as many as the server accepts.
+    ///     refuses without reporting them. No more are handed to the transport for one partition within any such time,
+    ///     wherever it begins, so it does not matter whether the server's windows are fixed or slide. A request counts
+    ///     from when it goes out, and until then from when it is let go. Redirects are not counted, and clocks and
+    ///     networks may bring requests closer together. So may an interceptor further in that keeps a request for as
+    ///     long as such a time, and a transport in which requests wait for a connection, until a slow server answers: a
+    ///     ``ConcurrencyLimit`` before the pacing, of as many as the transport has connections to a host, six by
+    ///     default, keeps that line empty. Each partition takes about half a kilobyte until its requests no longer
+    ///     count. A retrier that takes long for each request, rather than now and then for a refresh, keeps the rate
+    ///     from being reached, since a request counts while it is being stamped. Default: nil, as many as the server
+    ///     accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.
@@ -80,6 +86,7 @@ public final class Pacing: HttpInterceptor {
         random: any RandomSource = SystemRandomSource()
     ) {
         self.partition = partition
+        (self.hasRate, self.notesLanes) = (rate != nil, rate != nil || partition != nil)
         self.clock = clock
         self.stopwatch = Stopwatch(clock)
         self.random = random
@@ -97,6 +104,11 @@ public final class Pacing: HttpInterceptor {
         request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
     }
 
+    /// The lane of a request under way: an interceptor further in may have changed what its partition is named by.
+    private func lane(of request: HttpRequest, _ context: AttemptContext) -> PaceLane? {
+        (notesLanes ? lanes.withLock { $0.lane(of: PaceRequest(context)) } : nil) ?? lane(of: request)
+    }
+
     /// Sends the request as soon as the server accepts it.
     ///
     /// - Throws: `HttpError` of kind `refused` when the request would wait too long, or too many are waiting already;
@@ -109,8 +121,8 @@ public final class Pacing: HttpInterceptor {
     ) async throws -> HttpResponse<Data> {
         guard let lane = lane(of: request) else { return try await next(request) }
         let asker = PaceRequest(context)
-        if partition != nil { lanes.withLock { $0.note(asker, in: lane) } }
-        defer { if partition != nil { lanes.withLock { $0.forget(asker) } } }
+        if notesLanes { lanes.withLock { $0.note(asker, in: lane) } }
+        defer { if notesLanes { lanes.withLock { $0.forget(asker) } } }
         let number: Int
         // Decided here without suspending: nearly always the request goes at once.
         if let immediate = lanes.withLock({ $0.immediateNumber(in: lane) }) {
@@ -249,8 +261,7 @@ extension Pacing {
     ///
     /// - Throws: As ``intercept(_:context:next:)``.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
-        // An interceptor further in may have changed what the partition is named by.
-        guard let lane = lanes.withLock({ $0.lane(of: PaceRequest(context)) }) ?? lane(of: request) else { return }
+        guard let lane = lane(of: request, context) else { return }
         let asker = PaceAsker(context, isBack: true)
         // The request gives up its place first, since the requests of a crowd must not count against one another.
         guard lanes.withLock({ $0.takeBack(PaceRequest(context), in: lane) }) else { return }
@@ -263,9 +274,16 @@ extension Pacing {
         }
     }
 
+    /// Counts the request from now on, if the client has its own rate.
+    public func willSend(_ request: HttpRequest, context: AttemptContext) {
+        guard hasRate else { return }
+        let (request, now) = (PaceRequest(context), stopwatch.elapsed)
+        lanes.withLock { $0.goesOut(request, at: now) }
+    }
+
     /// Counts the second send as another request, which goes at once or not at all.
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
-        guard let lane = lane(of: request) else { return .admitted() }
+        guard let lane = lane(of: request, context) else { return .admitted() }
         // A refusal has the same effect as a wait.
         guard case .some(.some) = try? pass(lane, PaceAsker(context)) else { return .refused }
         return .admitted { [self] in end(lane, mayCount: true, PaceRequest(context)) }

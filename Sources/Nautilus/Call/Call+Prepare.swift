@@ -54,7 +54,7 @@ extension Call {
 }
 
 /// The stamping of a request that has passed interceptors: one at a time, and once more if a request has waited for its
-/// credential while an interceptor would have held it back.
+/// credential while an interceptor would have held it back. In the end, the interceptors are told that it goes out.
 struct Stamping {
     /// The time above which a request must have waited, usually for a credential: 5 ms. Using a credential that is
     /// already there takes less; every refresh takes more.
@@ -97,7 +97,9 @@ struct Stamping {
             guard isLong(since: start) else { break }
             start = stopwatch.elapsed
         }
-        return try finish(&request)
+        let value = try finish(&request)
+        for interceptor in interceptors { interceptor.willSend(built, context: context) }
+        return value
     }
 
     private func isLong(since start: Duration) -> Bool { stopwatch.elapsed - start > Self.longestStamping }

@@ -56,6 +56,17 @@ public protocol HttpInterceptor: ServicePart {
     /// - Throws: Any error; it becomes the attempt's failure, and nothing is sent.
     func readmit(_ request: HttpRequest, context: AttemptContext) async throws
 
+    /// Notes that a request that it has let through goes out now.
+    ///
+    /// Since then, interceptors further in and the retrier have had it. One that counts requests by their time, as the
+    /// server does, counts this one from here. Not called for redirects, nor for second sends, which go as soon as they
+    /// are admitted. Called synchronously, from any task: return at once. Default: nothing.
+    ///
+    /// - Parameters:
+    ///   - request: The request as the interceptors have passed it on, without the fields of the retrier.
+    ///   - context: The attempt's context.
+    func willSend(_ request: HttpRequest, context: AttemptContext)
+
     /// The interceptor's place among the others, for `HttpService.diagnose()`. Default: anywhere.
     var place: InterceptorPlace { get }
 
@@ -69,6 +80,8 @@ extension HttpInterceptor {
     public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend { .admitted() }
     /// Does nothing.
     public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {}
+    /// Does nothing.
+    public func willSend(_ request: HttpRequest, context: AttemptContext) {}
     /// Returns ``InterceptorPlace/anywhere``.
     public var place: InterceptorPlace { .anywhere }
     /// Returns false.

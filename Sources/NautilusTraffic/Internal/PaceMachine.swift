@@ -65,8 +65,9 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var limits = PaceLimits()
     /// The requests that count towards the client's own rate; nil when it has none.
     private var starts: RecentStarts?
-    /// When the requests under way were let go, if the client has its own rate.
-    private var letGo: [PaceRequest: [Duration]] = [:]
+    /// The requests under way, if the client has its own rate: how often each is, and when it was last let go, or went
+    /// out since.
+    private var letGo: [PaceRequest: (count: Int, latest: Duration)] = [:]
     /// When the pause ordered by the server ends; nil when there is none.
     private var pauseEnd: Duration?
     private var line = WaitingLine<Entrant>()
@@ -180,16 +181,22 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     mutating func takeBack(_ request: PaceRequest) -> Bool {
         if let probe, probe.request == request { return false }
         underWay -= 1
-        if let start = takeStart(of: request) { starts?.remove(start) }
+        if let start = endOnce(request) { starts?.remove(start) }
         return true
     }
 
-    /// When a request under way was let go; nil if that is not known.
-    private mutating func takeStart(of request: PaceRequest?) -> Duration? {
-        guard let request, var times = letGo[request] else { return nil }
-        let start = times.removeFirst()
-        letGo[request] = times.isEmpty ? nil : times
-        return start
+    /// Notes that a request goes out that was let go: it counts from now.
+    mutating func goesOut(_ request: PaceRequest, at now: Duration) {
+        guard let own = letGo[request], let time = starts?.move(own.latest, to: now) else { return }
+        letGo[request]?.latest = time
+    }
+
+    /// Notes that a request is under way once less, and returns when it was last let go; nil if that is not known.
+    @discardableResult
+    private mutating func endOnce(_ request: PaceRequest?) -> Duration? {
+        guard let request, let own = letGo[request] else { return nil }
+        letGo[request] = own.count > 1 ? (own.count - 1, own.latest) : nil
+        return own.latest
     }
 
     /// Notes that a request was answered.
@@ -203,7 +210,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         at now: Duration
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
-        _ = takeStart(of: request)
+        endOnce(request)
         endProbe(by: number, request)
         if retryAfter != nil || !reports.isEmpty { lastWord = now }
         if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.clampedToCentury) }
@@ -224,7 +231,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     ///   - request: The request.
     mutating func ended(mayCount: Bool, answered number: Int? = nil, _ request: PaceRequest? = nil) {
         underWay -= 1
-        _ = takeStart(of: request)
+        endOnce(request)
         if let number { endProbe(by: number, request) }
         if mayCount { limits.charge() }
     }
@@ -233,9 +240,8 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 extension PaceMachine {
     /// - Parameter now: Only used if the client has its own rate.
     private mutating func begin(_ request: PaceRequest?, at now: Duration) -> Int {
-        if starts != nil {
-            starts?.note(now)
-            if let request { letGo[request, default: []].append(now) }
+        if let start = starts?.note(now), let request {
+            letGo[request] = ((letGo[request]?.count ?? 0) + 1, start)
         }
         underWay += 1
         lastNumber += 1

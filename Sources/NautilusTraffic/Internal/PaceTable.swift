@@ -18,19 +18,25 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
 
     private var lanes = OriginTable<PaceLane, Machine>()
     private let rules: PaceRules
-    /// The lanes of the requests under way, if the app names partitions.
-    private var partitioned: [PaceRequest: PaceLane] = [:]
+    /// The lanes of the requests under way, if the app names partitions, or the client has its own rate.
+    private var noted: [PaceRequest: PaceLane] = [:]
 
     init(rules: PaceRules) {
         self.rules = rules
     }
 
     /// The lane that a request under way is in; nil if that is not noted.
-    func lane(of request: PaceRequest) -> PaceLane? { partitioned.isEmpty ? nil : partitioned[request] }
+    func lane(of request: PaceRequest) -> PaceLane? { noted.isEmpty ? nil : noted[request] }
 
-    mutating func note(_ request: PaceRequest, in lane: PaceLane) { partitioned[request] = lane }
+    mutating func note(_ request: PaceRequest, in lane: PaceLane) { noted[request] = lane }
 
-    mutating func forget(_ request: PaceRequest) { partitioned[request] = nil }
+    mutating func forget(_ request: PaceRequest) { noted[request] = nil }
+
+    /// Notes that a request under way goes out.
+    mutating func goesOut(_ request: PaceRequest, at now: Duration) {
+        guard let lane = noted[request], let place = lanes.place(of: lane) else { return }
+        lanes[place].goesOut(request, at: now)
+    }
 
     /// The number of a request that goes at once; nil when ``ask(_:_:at:)`` has to answer.
     mutating func immediateNumber(in lane: PaceLane) -> Int? {

@@ -32,13 +32,14 @@ struct PacingReadmissionTests {
             _ pacing: Pacing,
             taking longest: Duration,
             isRandom: Bool = false,
-            isBusyAtFirst: Bool = false
+            isBusyAtFirst: Bool = false,
+            answering latency: Duration = .zero
         ) {
             clock = simulation.clock
             let count = Counter()
             transport = ScriptedTransport(clock: simulation.clock) { _, _ in
-                count.increment() == 1 && isBusyAtFirst
-                    ? .status(503, header: [.retryAfter: "86400"]) : .status(200)
+                let isBusy = count.increment() == 1 && isBusyAtFirst
+                return .delay(latency, then: isBusy ? .status(503, header: [.retryAfter: "86400"]) : .status(200))
             }
             let retrier = SlowRetrier(clock: clock, random: simulation.random, longest: longest, isRandom: isRandom)
             service = AnyHttpService(
@@ -78,8 +79,8 @@ struct PacingReadmissionTests {
             return world.transport.attempts.map(\.start).sorted()
         }
         #expect(starts.count == 60)
-        let slack = milliseconds > 5 ? .zero : Duration.milliseconds(5)
-        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) - slack })
+        // A stamp of up to 5 ms is not looked at again, and counts from when its request goes out.
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
         #expect(starts.last.map { $0 < .seconds(14) } == true)
     }
 
@@ -100,8 +101,25 @@ struct PacingReadmissionTests {
             return world.transport.attempts.map(\.start).sorted()
         }
         #expect(starts.count == 60)
-        // A stamp that takes no longer than 5 ms is not looked at.
-        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .milliseconds(995) })
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
+    }
+
+    @Test("a request counts from when it goes out, though its stamp has taken too little to be looked at again")
+    func shortStamp() async throws {
+        let starts = try await simulate { simulation in
+            let clock = simulation.clock
+            let pacing = Pacing(rate: .requests(1, per: .seconds(1)), clock: clock, random: simulation.random)
+            let first = FixedRandomSource(1, 0)
+            let retrier = SlowRetrier(clock: clock, random: first, longest: .milliseconds(5), isRandom: true)
+            let world = World(simulation, pacing, taking: .zero)
+            let service = world.service.with { $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in retrier } }
+            try await AnyRequest(.get, ["a"]).schedule(with: service)
+            try await clock.sleep(for: .milliseconds(995))
+            try await AnyRequest(.get, ["a"]).schedule(with: service)
+            return world.transport.attempts.map(\.start)
+        }
+        #expect(starts.first == .milliseconds(5))
+        #expect(starts.last.map { $0 >= .milliseconds(1_005) && $0 < .milliseconds(1_025) } == true)
     }
 
     @Test("sends what may be sent at once", arguments: [.zero, .milliseconds(10), .seconds(1)] as [Duration])
@@ -149,7 +167,7 @@ struct PacingReadmissionTests {
             return world.transport.attempts.map(\.start).sorted()
         }
         #expect(starts.count == 24)
-        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .milliseconds(995) })
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
     @Test("asks the server nevertheless, once a minute", arguments: [.zero, .milliseconds(10)] as [Duration])
@@ -190,6 +208,56 @@ struct PacingReadmissionTests {
         #expect(starts.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(150)])
         #expect(starts.last.map { $0 >= .seconds(30) && $0 < .seconds(31) } == true)
         #expect(underWay == 0)
+    }
+
+    @Test("a second send counts in its request's partition, though an interceptor further in names another")
+    func renamedSecondSend() async throws {
+        let starts = try await simulate { simulation in
+            let pacing = Pacing(
+                rate: .requests(3, per: .seconds(30)),
+                partition: { $0.header["X-User"] ?? "" },
+                clock: simulation.clock,
+                random: simulation.random
+            )
+            let world = World(simulation, pacing, taking: .zero, answering: .seconds(1))
+            let service = world.service.with {
+                $0.interceptors.append(Naming())
+                $0.hedging = Hedging(after: .fixed(.milliseconds(100)), budget: .unlimited)
+            }
+            for _ in 1...3 { try await AnyRequest(.get, ["a"]).schedule(with: service) }
+            return world.transport.attempts.map(\.start)
+        }
+        // The first is sent twice, the second has only one left, and the third waits.
+        #expect(starts.prefix(3) == [.zero, .milliseconds(100), .seconds(1)])
+        #expect(starts.dropFirst(3).allSatisfy { $0 >= .seconds(30) })
+        #expect(starts.count >= 4)
+    }
+
+    /// Takes its time after the pacing has let a request go.
+    private struct Signing: HttpInterceptor {
+        let clock: ManualClock
+        let random: any RandomSource
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await clock.sleep(for: .milliseconds(900) * random.nextFraction())
+            return try await next(request)
+        }
+    }
+
+    @Test("keeps its rate though an interceptor further in takes its time", arguments: 1...20 as ClosedRange<UInt64>)
+    func signing(seed: UInt64) async throws {
+        let starts = try await simulate(seed: seed) { simulation in
+            let (clock, random) = (simulation.clock, simulation.random)
+            let pacing = Pacing(rate: .requests(5, per: .seconds(1)), clock: clock, random: random)
+            let world = World(simulation, pacing, taking: .zero)
+            let service = world.service.with { $0.interceptors.append(Signing(clock: clock, random: random)) }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...30 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: service) } }
+            }
+            return world.transport.attempts.map(\.start).sorted()
+        }
+        #expect(starts.count == 30)
+        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
     @Test("forgets no partition's rate, however many there are")
