@@ -74,7 +74,7 @@ public final class CircuitBreaker: HttpInterceptor {
         guard let origin = request.origin else { return try await next(request) }
         guard let permit = try ask(origin, isRefresh: context.isPartOfRefresh) else { return try await next(request) }
         do {
-            let response = permit.isProbe ? try await probe(request, origin, next) : try await next(request)
+            let response = permit.isProbe ? try await probe(request, origin, permit, next) : try await next(request)
             end(permit, OriginVerdict(response, from: origin, failing: limits.failingStatuses), of: origin)
             return response
         } catch {
@@ -86,10 +86,21 @@ public final class CircuitBreaker: HttpInterceptor {
 
 extension CircuitBreaker {
     /// Sends the probe, and lets through what the probe itself may need from its origin.
-    private func probe(_ request: HttpRequest, _ origin: HttpOrigin, _ next: Next) async throws -> HttpResponse<Data> {
-        let scope = TrafficScope(self, origin)
+    private func probe(
+        _ request: HttpRequest,
+        _ origin: HttpOrigin,
+        _ permit: CircuitMachine.Permit,
+        _ next: Next
+    ) async throws -> HttpResponse<Data> {
+        let scope = TrafficScope(self, origin, mark: permit.epoch)
         defer { scope.end() }
         return try await TrafficScope.$current.withValue(scope) { try await next(request) }
+    }
+
+    /// Whether the present task serves a probe that still decides: one that another has overtaken does not.
+    private func servesProbe(of origin: HttpOrigin) -> Bool {
+        TrafficScope.contains(self, origin)
+            && TrafficScope.contains(self, origin, mark: circuits.withLock { $0.epoch(of: origin) })
     }
 
     /// The permit to send; nil for a request that serves the probe under way.
@@ -97,7 +108,7 @@ extension CircuitBreaker {
     /// - Parameter isRefresh: Whether the request is part of a refresh, for which the probe may wait.
     private func ask(_ origin: HttpOrigin, isRefresh: Bool) throws(HttpError) -> CircuitMachine.Permit? {
         if let permit = circuits.withLock({ $0.immediatePermit(for: origin) }) { return permit }
-        if TrafficScope.contains(self, origin) { return nil }
+        if servesProbe(of: origin) { return nil }
         let now = stopwatch.elapsed
         let answer = circuits.withLock { $0.ask(origin, at: now) }
         deliverEvents()
@@ -148,7 +159,7 @@ extension CircuitBreaker {
         switch state(of: origin) {
         case .closed: return
         case .open(let remaining): nextProbe = remaining
-        case .halfOpen where TrafficScope.contains(self, origin): return
+        case .halfOpen where servesProbe(of: origin): return
         case .halfOpen(isProbing: true) where context.isPartOfRefresh: return
         case .halfOpen(let isProbing): nextProbe = isProbing ? nil : .zero
         }
@@ -208,6 +219,11 @@ struct CircuitTable: Sendable {
         else { return false }
         outbox.add(CircuitEvent(origin: origin, change: change))
         return true
+    }
+
+    /// The number of the circuit's present state.
+    mutating func epoch(of origin: HttpOrigin) -> Int? {
+        circuits.place(of: origin).map { circuits[$0].epoch }
     }
 
     /// The visible state of the circuit to `origin`.

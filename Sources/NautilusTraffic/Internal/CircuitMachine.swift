@@ -42,7 +42,7 @@ struct CircuitMachine: Sendable {
     }
 
     private(set) var state = State.closed
-    private var epoch = 0
+    private(set) var epoch = 0
     private var underWay = 0
     private var openings = 0
     private var previousPause = Duration.zero

@@ -160,16 +160,17 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// request waits.
     mutating func nextAlarm(at now: Duration) -> Duration? {
         guard let release = nextRelease(at: now) else { return nil }
-        guard let first = line.first, updateBlock(at: now) != nil else { return release }
-        return min(release, max(first.start + rules.patience, now))
+        guard let start = longestStart, updateBlock(at: now) != nil else { return release }
+        return min(release, max(start + rules.patience, now))
     }
+
+    /// When the request came that has waited longest: not the first in line, if others have gone ahead of it.
+    private var longestStart: Duration? { line.firstOfEach.map(\.start).min() }
 
     /// Takes out the requests that have waited too long for others to end: how long that takes was not known when they
     /// came. Those that are only late, as after the machine has slept, stay.
     mutating func turnAwayOverdue(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
-        guard let first = line.first, now - first.start >= rules.patience, updateBlock(at: now) != nil else {
-            return []
-        }
+        guard let start = longestStart, now - start >= rules.patience, updateBlock(at: now) != nil else { return [] }
         return line.remove { now - $0.start >= rules.patience }.map { entrant in
             (entrant.waiter, .waitTooLong(now - entrant.start, limit: rules.maxWait))
         }

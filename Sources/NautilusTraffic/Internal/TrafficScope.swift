@@ -9,6 +9,7 @@ struct TrafficScope: Sendable {
     private struct State: Sendable {
         let holder: ObjectIdentifier
         let origin: HttpOrigin
+        let mark: Int
         let outer: TrafficScope?
         var isHeld = true
     }
@@ -20,8 +21,10 @@ struct TrafficScope: Sendable {
     @TaskLocal static var current: TrafficScope?
 
     /// Creates a scope inside the current one, for an exchange with `origin` that `holder` has let through.
-    init(_ holder: AnyObject, _ origin: HttpOrigin) {
-        state = Locked(State(holder: ObjectIdentifier(holder), origin: origin, outer: Self.current))
+    ///
+    /// - Parameter mark: Tells the holder when that was. Default: 0, for one that need not know.
+    init(_ holder: AnyObject, _ origin: HttpOrigin, mark: Int = 0) {
+        state = Locked(State(holder: ObjectIdentifier(holder), origin: origin, mark: mark, outer: Self.current))
     }
 
     /// Ends the scope with its exchange; tasks that the exchange has left behind no longer belong to it.
@@ -31,11 +34,14 @@ struct TrafficScope: Sendable {
 
     /// Whether the current task is part of an exchange with `origin` that `holder` has let through and that is still
     /// going on.
-    static func contains(_ holder: AnyObject, _ origin: HttpOrigin) -> Bool {
+    ///
+    /// - Parameter mark: The mark of that exchange. Default: nil, any.
+    static func contains(_ holder: AnyObject, _ origin: HttpOrigin, mark: Int? = nil) -> Bool {
         var scope = current
         while let inner = scope {
             let (isIt, outer) = inner.state.withLock { state in
-                (state.isHeld && state.holder == ObjectIdentifier(holder) && state.origin == origin, state.outer)
+                let isOfHolder = state.holder == ObjectIdentifier(holder) && state.origin == origin
+                return (state.isHeld && isOfHolder && state.mark == mark ?? state.mark, state.outer)
             }
             if isIt { return true }
             scope = outer

@@ -38,4 +38,30 @@ struct PacingLongestWaitTests {
             #expect(transport.count == 2)
         }
     }
+
+    @Test("one that others go ahead of, again and again, waits no longer either")
+    func overtaken() {
+        var machine = PaceMachine<NamedWaiter>(
+            rules: PaceRules(
+                maxWaiting: nil,
+                maxWait: .seconds(10),
+                interval: .zero,
+                rate: .requests(1, per: .seconds(10))
+            )
+        )
+        let usual = PaceAsker(remaining: nil, isUrgent: false)
+        let back = PaceAsker(remaining: nil, isUrgent: false, isBack: true)
+        #expect(machine.ask(usual, at: .zero) == .go(number: 1))
+        for (name, asker, start) in [("usual", usual, 1), ("back", back, 9), ("back again", back, 11)] {
+            let start = Duration.seconds(start)
+            if let released = machine.release(at: start, draw: 0) { #expect(released.waiter.id == "back") }
+            #expect(machine.ask(asker, at: start) == .wait)
+            machine.wait(.init(waiter: NamedWaiter(name), start: start, asker: asker), draw: 0)
+        }
+        #expect(machine.waiting == 2)
+        // The longest wait, and a second.
+        #expect(machine.nextAlarm(at: .seconds(11)) == .seconds(12))
+        #expect(machine.turnAwayOverdue(at: .seconds(12)).map(\.waiter.id) == ["usual"])
+        #expect(machine.nextAlarm(at: .seconds(12)) == .seconds(21))
+    }
 }

@@ -95,6 +95,9 @@ package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Wait
     /// The first of the most urgent waiters, which stays in line; nil if the line is empty.
     package var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
 
+    /// The first waiter of each urgency, all of which stay in line.
+    package var firstOfEach: [Waiter] { ranks.compactMap(\.waiters.first) }
+
     /// Removes and returns the first of the most urgent waiters; nil if the line is empty.
     package mutating func popFirst() -> Waiter? {
         guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }
