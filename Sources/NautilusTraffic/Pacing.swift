@@ -54,12 +54,12 @@ public final class Pacing: HttpInterceptor {
     ///     wherever it begins, so it does not matter whether the server's windows are fixed or slide. A request counts
     ///     from when it goes out, and until then from when it is let go. Redirects are not counted, and clocks and
     ///     networks may bring requests closer together. So may an interceptor further in that keeps a request for as
-    ///     long as such a time, and a transport in which requests wait for a connection, until a slow server answers: a
-    ///     ``ConcurrencyLimit`` before the pacing, of as many as the transport has connections to a host, six by
-    ///     default, keeps that line empty. Each partition takes about half a kilobyte until its requests no longer
-    ///     count. A retrier that takes long for each request, rather than now and then for a refresh, keeps the rate
-    ///     from being reached, since a request counts while it is being stamped. Default: nil, as many as the server
-    ///     accepts.
+    ///     long as such a time, likewise a retrier if that is less than 5 ms, and a transport in which requests wait for
+    ///     a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of as many as the
+    ///     transport has connections to a host, six by default, keeps that line empty. Each partition takes about half a
+    ///     kilobyte until its requests no longer count. A retrier that takes long for each request, rather than now and
+    ///     then for a refresh, keeps the rate from being reached, since a request counts while it is being stamped.
+    ///     Default: nil, as many as the server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.

@@ -45,7 +45,7 @@ struct RecentStarts: Sendable {
     /// When none of the times counts any more; nil when there are none.
     var lastEnd: Duration? { times.max().map { $0 + rate.period } }
 
-    /// The latest of the times, but for so many; nil beyond the oldest.
+    /// The place of the latest of the times, but for so many; nil beyond the oldest.
     private func place(ofLatest skipped: Int) -> Int? {
         skipped < times.count ? (oldest + times.count - 1 - skipped) % times.count : nil
     }

@@ -280,8 +280,8 @@ private struct Passing: HttpInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         let now = clock.now.offset
         let wait = now - book.passed(context.name, at: now)
-        // The longest wait, the time for releases that are spread, and a turn.
-        if wait > longest + max(.seconds(1), longest / 10) + .milliseconds(20) { book.note("waited for \(wait)") }
+        // The longest wait, the time for releases that are spread, and a few turns.
+        if wait > longest + max(.seconds(1), longest / 10) + .milliseconds(100) { book.note("waited for \(wait)") }
         return try await next(request)
     }
 }
