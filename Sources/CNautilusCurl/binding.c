@@ -57,6 +57,7 @@ static void bind_all(void) {
         *(void **)symbols[index].target = symbol;
     }
     *(void **)&nautilus_curl.multi_socket_all = dlsym(library, "curl_multi_socket_all");
+    *(void **)&nautilus_curl.global_trace = dlsym(library, "curl_global_trace");
     struct curl_version_data *data = nautilus_curl.version_info(0);
     if (!data) return;
     bound_version.number = data->version_number;

@@ -39,12 +39,14 @@ nautilus_easy *nautilus_easy_create(size_t head_limit) {
 }
 
 void nautilus_easy_destroy(nautilus_easy *easy) {
+    trace_remove(easy);
     gate_enter();
     nautilus_curl.easy_cleanup(easy->curl);
     gate_leave();
     free(easy->head.bytes);
     free(easy->lines.bytes);
     free(easy->nodes);
+    free(easy->trailers.bytes);
     free(easy);
 }
 
@@ -53,6 +55,7 @@ void nautilus_easy_reset(nautilus_easy *easy) {
     nautilus_curl.easy_reset(easy->curl);
     gate_leave();
     easy->loop = NULL;
+    easy->is_traced = 0;
 }
 
 int nautilus_easy_set_number(nautilus_easy *easy, int32_t option, long value) {
@@ -109,7 +112,7 @@ int32_t nautilus_easy_receive(nautilus_easy *easy, void *bytes, size_t count, si
     return code;
 }
 
-static int append(struct bytes *target, const char *bytes, size_t count) {
+int bytes_append(struct bytes *target, const char *bytes, size_t count) {
     if (count > target->capacity - target->count) {
         size_t capacity = target->capacity ? target->capacity : 1024;
         while (capacity - target->count < count) capacity *= 2;
@@ -134,7 +137,7 @@ static int hand_over(nautilus_easy *easy) {
 static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
     nautilus_easy *easy = context;
     size_t length = size * count;
-    if (!append(&easy->head, bytes, length)) return 0;
+    if (!bytes_append(&easy->head, bytes, length)) return 0;
     int is_empty = (length == 1 && bytes[0] == '\n') || (length == 2 && bytes[0] == '\r' && bytes[1] == '\n');
     // Not only at the end: a header that is too large is refused before that, and trailers have no empty line.
     if (!is_empty && !easy->has_head && easy->head.count <= easy->head_limit) return length;
@@ -162,6 +165,7 @@ static int admit(void *context, char *peer, char *own, int peer_port, int own_po
     const int go_on = 0, abort_it = 1;
     nautilus_easy *easy = context;
     loop_connected(easy);
+    trace_begin(easy);
     return nautilus_functions.admit(easy->context) ? go_on : abort_it;
 }
 
@@ -182,6 +186,7 @@ void nautilus_easy_set_functions(nautilus_easy *easy) {
 void nautilus_easy_set_context(nautilus_easy *easy, void *context) {
     easy->context = context;
     easy->has_head = 0;
+    trace_begin(easy);
     easy->head.count = 0;
     const size_t most_kept = 16384;
     if (easy->head.capacity <= most_kept) return;
@@ -196,7 +201,7 @@ void nautilus_easy_begin_lines(nautilus_easy *easy) {
 }
 
 void nautilus_easy_add_to_line(nautilus_easy *easy, const void *bytes, size_t count) {
-    if (!append(&easy->lines, bytes, count)) easy->lacks_memory = 1;
+    if (!bytes_append(&easy->lines, bytes, count)) easy->lacks_memory = 1;
 }
 
 void nautilus_easy_end_line(nautilus_easy *easy) {

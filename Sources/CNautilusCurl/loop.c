@@ -65,6 +65,7 @@ struct nautilus_loop {
     // The handles whose connections the last step has found ended while the library was not waiting for them.
     nautilus_easy *left[events_at_once];
     int left_count;
+    struct traced traced;
 };
 
 // Our handle for one of the library's; null if it is not ours.
@@ -321,7 +322,14 @@ int nautilus_loop_add(struct nautilus_loop *loop, nautilus_easy *easy) {
     }
     easy->socket = -1;
     loop->is_choosing = 1;
+    if (easy->is_traced) trace_add(&loop->traced, easy);
     return nautilus_curl.multi_add_handle(loop->multi, easy->curl) == 0;
+}
+
+int nautilus_loop_limited(struct nautilus_loop *loop) {
+    int is_limited = loop->traced.is_limited;
+    loop->traced.is_limited = 0;
+    return is_limited;
 }
 
 // The socket of a transfer's connection, which outlives the transfer if the connection is kept; -1 for none.
@@ -339,6 +347,7 @@ int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
     gate_enter();
     int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy->curl) == 0;
     gate_leave();
+    trace_remove(easy);
     if (socket >= 0) sockets_rest(&loop->sockets, socket);
     return is_removed;
 }

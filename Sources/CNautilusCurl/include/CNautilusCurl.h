@@ -64,6 +64,17 @@ struct nautilus_easy_functions {
     int (*_Nonnull rewind)(void *_Null_unspecified context);
     // Returns whether the request may be written now, to a new or a kept connection.
     int (*_Nonnull admit)(void *_Null_unspecified context);
+    // Called for a traced transfer when the server has refused the request that was last admitted.
+    void (*_Nonnull refused)(void *_Null_unspecified context);
+    // Called for a traced transfer when the server has told how many exchanges it takes at once on the transfer's
+    // connection, or one of nautilus_streams.
+    void (*_Nonnull allowed)(void *_Null_unspecified context, int32_t count);
+};
+
+enum nautilus_streams {
+    NAUTILUS_STREAMS_ANY = -1,
+    // The connection does not speak HTTP/2.
+    NAUTILUS_STREAMS_HTTP1 = -2,
 };
 
 // Initializes the library, with the functions of all transfers. Called once in a process. If the library lacks
@@ -134,6 +145,7 @@ enum nautilus_curl_info {
     NAUTILUS_CURL_INFO_CONNECT_TIME_T = 0x600034,
     NAUTILUS_CURL_INFO_STARTTRANSFER_TIME_T = 0x600036,
     NAUTILUS_CURL_INFO_APPCONNECT_TIME_T = 0x600038,
+    NAUTILUS_CURL_INFO_CONN_ID = 0x600040,
 };
 
 enum nautilus_curl_answer {
@@ -166,6 +178,24 @@ void nautilus_easy_set_functions(nautilus_easy *_Nonnull easy);
 void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nullable context);
 // Has the function called with the part of a header that has arrived. Returns whether the function accepted it.
 int nautilus_easy_flush(nautilus_easy *_Nonnull easy);
+// Has the library write its trace of HTTP/2 to traced transfers, in the whole process; thread-safe. Returns whether it
+// agreed.
+int nautilus_curl_trace(void);
+// Has the transfers of a handle traced, until it is reset. Nothing of the trace is kept but what is asked for below.
+void nautilus_easy_set_traced(nautilus_easy *_Nonnull easy);
+// What the trace has told about the exchange that the handle carries, over HTTP/2.
+struct nautilus_trace {
+    // Whether the frames of the exchange are traced. If not, the others are false.
+    int is_traced;
+    // Whether the last frame of the request was written.
+    int is_sent;
+    // Whether the last frame of the answer has arrived.
+    int is_ended;
+};
+struct nautilus_trace nautilus_easy_trace(nautilus_easy *_Nonnull easy);
+// Has the function called with the answer's trailers as they were traced, which the library keeps until both sides have
+// ended. Returns 0 if the trace lacks a part of them, or the function refuses them.
+int nautilus_easy_take_trailers(nautilus_easy *_Nonnull easy);
 // Resumes whatever has been paused.
 void nautilus_easy_resume(nautilus_easy *_Nonnull easy);
 
@@ -214,6 +244,8 @@ int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnu
 int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
 // Whether, since the last call, the system had no descriptor for a connection. Then the kept ones are being closed.
 int nautilus_loop_exhausted(struct nautilus_loop *_Nonnull loop);
+// Whether `allowed` was called since the last call.
+int nautilus_loop_limited(struct nautilus_loop *_Nonnull loop);
 // The next transfer that has ended, and how; null if there is none.
 nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
 

@@ -92,6 +92,7 @@
             handle.set(NAUTILUS_CURL_HTTP_VERSION, isMultiplexed ? http2OverTls : http11)
             // Waits for a connection that is being made, and may carry several, instead of making another one.
             if isMultiplexed { handle.set(NAUTILUS_CURL_PIPEWAIT, 1) }
+            if isMultiplexed, CurlLibrary.isTraced { handle.setTraced() }
             // Dots in a path are left as the caller has written them.
             handle.set(NAUTILUS_CURL_PATH_AS_IS, 1)
             // A proxy's answer to CONNECT is not the response.

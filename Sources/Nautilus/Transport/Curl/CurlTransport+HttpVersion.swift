@@ -48,6 +48,16 @@
         /// The versions with which HTTP/2 is proven. Each is tried by the suites of HTTP/2 before it is added.
         static let http2Numbers: Set<UInt32> = [0x08_05_00, 0x08_09_01, 0x08_0E_01]
 
+        /// The versions of which it is proven what their trace of HTTP/2 says. Each is tried by the suites of HTTP/2
+        /// before it is added.
+        static let tracedNumbers: Set<UInt32> = [0x08_0E_01]
+
+        /// Whether libcurl tells which exchanges over HTTP/2 were refused, and which have ended.
+        static let isTraced: Bool = {
+            guard case .success(let library) = found, library.http2Unusable == nil else { return false }
+            return tracedNumbers.contains(library.number) && nautilus_curl_trace() != 0
+        }()
+
         /// Why HTTP/2 is not used; nil if it is.
         var http2Unusable: Unusable? {
             guard hasHttp2 else { return Unusable(description: "libcurl \(version) was built without HTTP/2") }
@@ -64,14 +74,14 @@
         /// - Parameter isStreamed: Whether its response is read as it arrives.
         func multiplexes(_ request: CurlRequest, isStreamed: Bool) -> Bool {
             guard httpVersion == .http2, request.isSecure else { return false }
+            // While an exchange is paused, libcurl takes up to 10 MiB of its answer, which would fill the memory.
+            guard !isStreamed else { return false }
+            guard case .success(let library) = CurlLibrary.found, library.http2Unusable == nil else { return false }
+            if CurlLibrary.isTraced { return true }
             // A server refuses exchanges when it gives a connection up, and libcurl does not say that it was a refusal.
             guard request.request.isIdempotent else { return false }
             // libcurl waits for the rest of a body though the answer is complete, until the server has read it.
-            guard request.lacksBody else { return false }
-            // An exchange that is paused must not hold others up, or fill the memory.
-            guard !isStreamed else { return false }
-            guard case .success(let library) = CurlLibrary.found else { return false }
-            return library.http2Unusable == nil
+            return request.lacksBody
         }
     }
 #endif

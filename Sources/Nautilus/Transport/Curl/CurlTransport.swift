@@ -171,7 +171,10 @@
             }
             return try leases.withLock { leases throws(TransportError) in
                 if let lease = isMultiplexed ? leases.http2 : leases.http1 { return lease }
-                guard let loop = CurlLoop(configuration, library) else { throw TransportError.unusable }
+                let isTraced = isMultiplexed && CurlLibrary.isTraced
+                guard let loop = CurlLoop(configuration, library, isTraced: isTraced) else {
+                    throw TransportError.unusable
+                }
                 let made = CurlLoop.Lease(loop)
                 if isMultiplexed { leases.http2 = made } else { leases.http1 = made }
                 return made

@@ -29,6 +29,8 @@ where Waiter.ID: Sendable {
     private let limit: Int
     private let total: Int
     private var lines: [Origin: Line] = [:]
+    /// The limits that were set, which outlast the lines.
+    private var learned: [Origin: Int] = [:]
     private var connected = 0
     private var arrivals = 0
     /// The origin whose line became idle last; nil for none.
@@ -48,7 +50,7 @@ where Waiter.ID: Sendable {
     /// Takes a connection; returns false if none is free.
     mutating func enter(_ origin: Origin) -> Bool {
         // In place, here and below: a line that is taken out, changed and put back would be copied, waiter by waiter.
-        guard connected < total, lines[origin, default: Line()].connect(upTo: limit) else { return false }
+        guard connected < total, lines[origin, default: Line(limit: learned[origin])].connect(upTo: limit) else { return false }
         connected += 1
         return true
     }
@@ -56,7 +58,7 @@ where Waiter.ID: Sendable {
     /// Takes a connection; returns false if none is free, and puts `waiter` in line.
     mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         if enter(origin) { return true }
-        lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
+        lines[origin, default: Line(limit: learned[origin])].wait(Place(waiter: waiter, priority: priority, number: arrivals))
         arrivals += 1
         return false
     }
@@ -75,10 +77,19 @@ where Waiter.ID: Sendable {
         return connectFirst(of: next)
     }
 
-    /// Changes how many connections an origin gets, until its line is forgotten.
-    mutating func setLimit(_ limit: Int, of origin: Origin) {
+    /// The most origins whose limits are remembered: more than a program has to do with, and little to hold.
+    private static var mostLearned: Int { 1024 }
+
+    /// Changes how many connections an origin gets.
+    ///
+    /// - Parameter isGuess: Whether a limit that was set before counts more. Default: no.
+    mutating func setLimit(_ limit: Int, of origin: Origin, isGuess: Bool = false) {
         guard let index = lines.index(forKey: origin) else { return }
+        guard !isGuess || lines.values[index].limit == nil else { return }
         lines.values[index].limit = max(1, limit)
+        guard !isGuess else { return }
+        if learned.count >= Self.mostLearned { learned = [:] }
+        learned[origin] = max(1, limit)
     }
 
     /// Takes a free connection for the first in line.

@@ -107,6 +107,14 @@
             )
         }
 
+        /// Has libcurl tell what becomes of exchanges over HTTP/2; see ``trace``.
+        func setTraced() {
+            nautilus_easy_set_traced(easy)
+        }
+
+        /// The progress of the exchange over HTTP/2, if it is traced.
+        var trace: nautilus_trace { nautilus_easy_trace(easy) }
+
         /// Sets the URL, unless it is set already.
         func setUrl(_ url: String) {
             guard url != self.url else { return }

@@ -50,15 +50,17 @@
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
 
+        /// - Parameter isTraced: Whether servers tell how many exchanges they take at once. Then a host gets one until
+        ///   it has told.
         /// - Returns: Nil if the system has no descriptor or no memory left.
-        init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) {
+        init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary, isTraced: Bool) {
             let streams = max(1, configuration.streamsPerHost)
             guard let loop = nautilus_loop_create(max(1, configuration.connections), streams) else { return nil }
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
             self.transfers = Locked(CurlTransfers(loop, configuration, endsLookups: library.isSafeOnAnyThread))
             let lines = ConnectionLines<CurlTransfer.Line, CurlTransfer>(
-                limit: configuration.connectionsPerHost,
+                limit: isTraced ? 1 : configuration.connectionsPerHost,
                 total: configuration.connections
             )
             self.inbox = Locked(Inbox(lines: lines))
@@ -209,13 +211,21 @@
             transfers.takeEnded(into: &work.ended)
             let sockets = transfers.takeSockets()
             work.sockets += sockets.ended
-            guard before < work.ended.count || !sockets.waiting.isEmpty else { return }
+            let limits = transfers.takeLimits()
+            guard before < work.ended.count || !sockets.waiting.isEmpty || !limits.isEmpty else { return }
             inbox.withLock { inbox in
+                for (line, limit) in limits {
+                    inbox.lines.setLimit(limit, of: line)
+                    while let next = inbox.enterNext(line) { work.connected.append(next) }
+                }
                 inbox.jobs += sockets.waiting.map { .move($0) }
                 for transfer in work.ended[before...] {
                     if let limit = transfer.learnedLimit { inbox.lines.setLimit(limit, of: transfer.line) }
+                    if let guess = transfer.guessedLimit {
+                        inbox.lines.setLimit(guess, of: transfer.line, isGuess: true)
+                    }
                     if let next = inbox.leave(transfer.line) { work.connected.append(next) }
-                    guard transfer.learnedLimit != nil else { continue }
+                    guard transfer.learnedLimit != nil || transfer.guessedLimit != nil else { continue }
                     while let next = inbox.enterNext(transfer.line) { work.connected.append(next) }
                 }
             }

@@ -20,18 +20,20 @@
         /// As often as libcurl repeats a request by itself.
         static let mostRepeats = 5
 
-        /// Decides whether to send the request again, since a kept connection has ended before any byte of an answer.
-        /// Over HTTP/1.1, libcurl does that by itself.
+        /// Decides whether to send the request again, since a kept connection has ended before any byte of an answer,
+        /// or the server has refused it. Over HTTP/1.1, libcurl does that by itself.
         ///
         /// - Parameter code: libcurl's code for the failure.
         func isRepeated(after code: Int32) -> Bool {
-            guard isMultiplexed, isRepeatable, CurlFailure.connectionEnds.contains(code) else { return false }
+            guard isMultiplexed, isRepeatable || !isSent, CurlFailure.connectionEnds.contains(code) else {
+                return false
+            }
             // The caller has gone, the session has ended, or this side has refused the answer.
             guard isAdmitted, refusal == nil, endOfSession == nil, !exchange.isAnswered else { return false }
             guard number(NAUTILUS_CURL_INFO_HEADER_SIZE) == 0 else { return false }
             // A connection that was made for this request has failed it, and another one may as well.
             guard number(NAUTILUS_CURL_INFO_NUM_CONNECTS) == 0 else { return false }
-            return admissions <= Self.mostRepeats
+            return admissions <= Self.mostRepeats && rewind()
         }
 
         /// Whether the answer is complete, as far as its length tells.
@@ -39,18 +41,56 @@
             head.isComplete && (!head.hasBody(inAnswerTo: method) || head.contentLength == bodyCount)
         }
 
-        /// Whether the body is not as long as announced. libcurl takes a stream that is reset without an error for one
-        /// that has ended.
-        var isCut: Bool {
-            guard isMultiplexed, head.hasBody(inAnswerTo: method), let length = head.contentLength else { return false }
-            return length != bodyCount
+        /// Whether the answer came over HTTP/2.
+        var isHttp2: Bool {
+            number(NAUTILUS_CURL_INFO_HTTP_VERSION) == CurlTransport.HttpVersion.http2Number
         }
 
-        /// Notes how many exchanges with the server there may be at once, if it has answered.
+        /// Whether the body is not whole: not as long as announced, or without its end. libcurl takes a stream that is
+        /// reset without an error for one that has ended.
+        var isCut: Bool {
+            guard isMultiplexed, head.hasBody(inAnswerTo: method) else { return false }
+            if let length = head.contentLength { return length != bodyCount }
+            guard isHttp2, let trace = handle?.trace, trace.is_traced != 0 else { return false }
+            return trace.is_ended == 0
+        }
+
+        /// Whether the server has ended its answer over HTTP/2, and a part of the request has not been sent, which it
+        /// may never let through. libcurl would wait for that.
+        var isOverdue: Bool {
+            guard head.isComplete, let trace = handle?.trace else { return false }
+            return trace.is_ended != 0 && trace.is_sent == 0
+        }
+
+        /// Takes an answer for whole that is overdue, with its trailers, which libcurl has kept back.
+        ///
+        /// - Returns: Whether it is, and they could be had.
+        func takeEnd() -> Bool {
+            guard isMultiplexed, isHttp2, isOverdue, let handle else { return false }
+            return nautilus_easy_take_trailers(handle.easy) != 0
+        }
+
+        /// Notes how many exchanges with the server there may be at once, if it has answered. With a trace, the server
+        /// has said it at the beginning of the connection.
         func learnLimit() {
-            guard isMultiplexed, head.isComplete else { return }
-            let isHttp2 = number(NAUTILUS_CURL_INFO_HTTP_VERSION) == CurlTransport.HttpVersion.http2Number
+            guard isMultiplexed, !CurlLibrary.isTraced, head.isComplete else { return }
             learnedLimit = isHttp2 ? limits.streams : limits.connections
+        }
+
+        /// How many exchanges there may be at once with a server that has not said it, since no connection was made:
+        /// they need not wait for each other to find that out. Nil if one was made.
+        var guessedLimit: Int? { isMultiplexed && !isAdmitted ? limits.connections : nil }
+
+        /// Notes how many exchanges the server takes at once on the transfer's connection.
+        ///
+        /// - Parameter count: A number, or one of `nautilus_streams`.
+        func learnLimit(_ count: Int) {
+            learnedLimit =
+                switch count {
+                case Int(NAUTILUS_STREAMS_HTTP1.rawValue): limits.connections
+                case Int(NAUTILUS_STREAMS_ANY.rawValue): limits.streams
+                default: min(count, limits.streams)
+                }
         }
     }
 #endif

@@ -55,6 +55,9 @@
         private(set) var endOfSession: HttpError?
         /// How often libcurl was allowed to write the request.
         private(set) var admissions = 0
+        /// How often the server has refused the request that libcurl was allowed to write. A refused request was not
+        /// executed (RFC 9113 §8.7).
+        private var refusals = 0
         /// How many bytes had been written before the first admission, to ask a proxy for a connection.
         private var sizeBefore = 0
         /// Whether an answer has arrived that makes the rest of a streamed body pointless.
@@ -82,8 +85,15 @@
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
 
-        /// Whether the request's body takes more than one write.
-        var hasLongBody: Bool { if case .large = body { true } else { exchange.upload != nil } }
+        /// Whether the answer may come while a part of the request's body is left. Over HTTP/2, that is so for every
+        /// body, since the server says how much of it may be sent.
+        var hasLongBody: Bool {
+            switch body {
+            case .none: exchange.upload != nil
+            case .copied: isMultiplexed
+            case .large: true
+            }
+        }
 
         var method: HttpMethod { request.request.method }
 
@@ -92,10 +102,11 @@
 
         func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
 
-        /// Whether anything of the request was written. Over HTTP/2, libcurl does not count what it wrote before a
-        /// write failed, so that every request counts which it was allowed to write.
-        private var isSent: Bool {
-            isAdmitted && (isMultiplexed || number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore)
+        /// Whether anything of the request was written and not refused. Over HTTP/2, libcurl does not count what it
+        /// wrote before a write failed, so that every request counts which it was allowed to write.
+        var isSent: Bool {
+            guard isMultiplexed else { return isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
+            return admissions > refusals
         }
     }
 
@@ -154,7 +165,7 @@
             }
             if let error = refusal ?? endOfSession as (any Error)? { return .failure(error) }
             // A complete answer counts, whatever becomes of the rest of the request's body.
-            guard code == 0 || isAnswerWhole else {
+            guard code == 0 || isAnswerWhole || takeEnd() else {
                 if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
                 return .failure(TransportError(CurlFailure(code, of: handle, isSent: isSent)))
             }
@@ -170,7 +181,7 @@
         ///
         /// - Returns: Whether that is the case.
         func endIfOverdue() -> Bool {
-            guard isAnswerWhole else { return false }
+            guard isMultiplexed && isHttp2 ? isOverdue : isAnswerWhole else { return false }
             end(CurlFailure.aborted)
             return true
         }
@@ -197,7 +208,9 @@
                     return CurlTransfer.of(context)?.giveBody(target) ?? Int(NAUTILUS_CURL_ABORT.rawValue)
                 },
                 rewind: { context in CurlTransfer.of(context)?.rewind() == true ? 1 : 0 },
-                admit: { context in CurlTransfer.of(context)?.admit() == true ? 1 : 0 }
+                admit: { context in CurlTransfer.of(context)?.admit() == true ? 1 : 0 },
+                refused: { context in CurlTransfer.of(context)?.noteRefusal() },
+                allowed: { context, count in CurlTransfer.of(context)?.learnLimit(Int(count)) }
             )
         }
 
@@ -219,7 +232,7 @@
             guard !exchange.isAnswered else { return false }
             // Some versions of libcurl repeat without end what a server wants over HTTP/1.1.
             guard !isMultiplexed || admissions <= Self.mostRepeats else {
-                refuse(TransportError(.networkConnectionLost))
+                refuse(TransportError(.networkConnectionLost, delivery: isSent ? .maybeExecuted : .notSent))
                 return false
             }
             // It is unknown what the server has done with the bytes it got.
@@ -230,6 +243,12 @@
             if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
             admissions += 1
             return true
+        }
+
+        /// Notes that the server has refused the request. One that has begun to answer has begun to execute it as well.
+        private func noteRefusal() {
+            guard number(NAUTILUS_CURL_INFO_HEADER_SIZE) == 0, refusals < admissions else { return }
+            refusals += 1
         }
 
         private func takeLines(_ lines: UnsafeRawBufferPointer) -> nautilus_head_answer {
@@ -342,7 +361,7 @@
         }
 
         /// Goes back to the beginning of the body; returns false if that is not possible.
-        private func rewind() -> Bool {
+        func rewind() -> Bool {
             bodyOffset = 0
             return exchange.upload?.hasBegun != true
         }

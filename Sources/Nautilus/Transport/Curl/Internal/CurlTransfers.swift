@@ -195,6 +195,14 @@
             return isAnyRepeated
         }
 
+        /// Returns how many exchanges with a server there may be at once, as told by it since the last call.
+        func takeLimits() -> [(line: CurlTransfer.Line, limit: Int)] {
+            guard nautilus_loop_limited(loop) != 0 else { return [] }
+            return transfers.values.compactMap { transfer in
+                transfer.learnedLimit.take().map { (transfer.line, $0) }
+            }
+        }
+
         /// Ends the transfers that only the rest of a request's body keeps going, once those are gathered that have
         /// come to their end.
         private mutating func endOverdue() {
