@@ -1,17 +1,18 @@
 extension Http2Server {
     /// The server. It prints its port and then what happens, a word a line.
-    static let script = #"""
+    static let script = courses + #"""
         import asyncio, functools, socket, ssl, struct, sys
-        import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions
+        import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 
-        # Its options: http1 for no HTTP/2, streams=N for so many at once on one connection, stalled for a first connection
-        # that is not answered.
+        # Its options: http1 for no HTTP/2, streams=N for so many at once on one connection, strict=N for a client that must
+        # know that, window=N for so many bytes of a body before more are let through, stalled for a first connection that is
+        # not answered.
         options = dict(option.partition("=")[::2] for option in sys.argv[2:])
         requests, connections, held, seen = [], 0, [], set()
         most, stalled = 0, None
         Codes = h2.errors.ErrorCodes
 
-        class Connection(asyncio.Protocol):
+        class Connection(Courses, asyncio.Protocol):
             def connection_made(self, transport):
                 self.transport, self.isCounted, self.text, self.waiting, self.last = transport, False, b"", {}, None
                 alpn = transport.get_extra_info("ssl_object").selected_alpn_protocol()
@@ -24,6 +25,12 @@ extension Http2Server {
                     normalize_outbound_headers=False,
                 )
                 self.h2 = h2.connection.H2Connection(configuration)
+                self.h2_paths, self.bodies, self.top = {}, collections.defaultdict(bytes), 0
+                Names = h2.settings.SettingCodes
+                values = {Names.MAX_CONCURRENT_STREAMS: int(options.get("strict", 100)), Names.MAX_HEADER_LIST_SIZE: 65536}
+                if "window" in options:
+                    values[Names.INITIAL_WINDOW_SIZE] = int(options["window"])
+                self.h2.local_settings = h2.settings.Settings(client=False, initial_values=values)
                 self.h2.initiate_connection()
                 self.flush()
                 if "streams" in options:
@@ -57,7 +64,9 @@ extension Http2Server {
                     self.text = rest[int(fields.get("content-length", 0)):]
                     method, path, _ = lines[0].split(" ")
                     body = report() if path == "/report" else "http/1.1"
-                    if path != "/report":
+                    if path == "/open":
+                        open_gate()
+                    if path not in ("/report", "/open"):
                         self.count()
                         requests.append(f"{method} {path} http/1.1")
                     answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}"
@@ -71,8 +80,15 @@ extension Http2Server {
                         fields = dict(event.headers)
                         requests.append(f"{fields[':method']} {fields[':path']}")
                         self.waiting[event.stream_id] = fields
+                        self.h2_paths[event.stream_id] = fields[":path"]
+                        if fields[":path"].startswith("/early/"):
+                            self.early(event.stream_id, *fields[":path"].split("/")[2:4])
+                    elif isinstance(event, h2.events.DataReceived):
+                        self.take(event)
                     elif isinstance(event, h2.events.StreamEnded):
                         fields = self.waiting.pop(event.stream_id)
+                        if fields[":path"].startswith("/early/"):
+                            continue
                         if "streams" in options and self.h2.open_inbound_streams > int(options["streams"]):
                             self.h2.reset_stream(event.stream_id, Codes.REFUSED_STREAM)
                             continue
@@ -85,6 +101,7 @@ extension Http2Server {
                         self.transport.close()
                     elif isinstance(event, h2.events.StreamReset):
                         print("reset", flush=True)
+                        self.bodies.pop(event.stream_id, None)
                 self.flush()
 
             def answer(self, id, body=b"", *more, status="200", length=True, ends=True):
@@ -156,24 +173,36 @@ extension Http2Server {
                 elif name == "once":
                     # What is done to the first of this path; further ones are answered.
                     if not isFirst:
-                        return self.answer(id, own)
+                        return self.answer(id, own + b" %d" % len(self.bodies[id]) if "?sum" in path else own)
                     if argument.startswith("refused"):
                         self.h2.reset_stream(id, Codes.REFUSED_STREAM)
                     elif argument.startswith("above"):
                         # As it is done when a connection has carried enough: no stream from this one on is looked at.
-                        self.goaway(id - 2)
+                        self.goaway(max(0, id - 2))
                     elif argument.startswith("closed"):
-                        self.goaway(id - 2)
+                        self.goaway(max(0, id - 2))
                         self.transport.close()
                     elif argument.startswith("http1"):
                         self.h2.reset_stream(id, Codes.HTTP_1_1_REQUIRED)
                     elif argument.startswith("lost"):
                         self.transport.close()
                     elif argument.startswith("abort"):
-                        self.transport.get_extra_info("socket").setsockopt(
-                            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                        self.transport.abort()
+                        self.abort()
                     print("done", flush=True)
+                elif name == "sum":
+                    self.sum(id, fields)
+                elif name == "posts":
+                    self.storm(id, path, random.random())
+                elif name == "gate":
+                    gated.append((self, id))
+                    print("gate", flush=True)
+                elif name == "settings":
+                    self.h2.update_settings({3: int(argument)})
+                    self.answer(id, own)
+                elif name == "twice":
+                    self.twice(id, isFirst)
+                elif name == "hinted":
+                    self.hinted(id, argument)
                 elif name == "refused":
                     self.h2.reset_stream(id, Codes.REFUSED_STREAM)
                 elif name == "reset":
@@ -284,7 +313,8 @@ extension Http2Server {
                     self.answer(id, own)
 
         def report():
-            return f"{connections} {most}\n" + "\n".join(requests)
+            worst = max(executed.values(), default=0)
+            return f"{connections} {most} {worst} {sum(executed.values())}\n" + "\n".join(requests)
 
         async def forward(port, reader, writer):
             global stalled

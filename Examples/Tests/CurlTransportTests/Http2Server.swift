@@ -31,11 +31,14 @@ final class Http2Server: Sendable {
         }
     }
 
-    /// What the server has got: how many connections, how many exchanges at once it has held back for one another, and the
-    /// requests in their order, those over HTTP/1.1 with their version.
+    /// What the server has got: how many connections, how many exchanges at once it has held back for one another, how
+    /// often it has executed the one that it has executed most often, and all that a storm sends, and the requests in
+    /// their order, those over HTTP/1.1 with their version.
     struct Report {
         let connections: Int
         let mostAtOnce: Int
+        let mostExecuted: Int
+        let executed: Int
         let requests: [String]
     }
 
@@ -48,7 +51,13 @@ final class Http2Server: Sendable {
             String.init
         )
         let counts = lines[0].split(separator: " ").compactMap { Int($0) }
-        return Report(connections: counts[0], mostAtOnce: counts[1], requests: Array(lines.dropFirst()))
+        return Report(
+            connections: counts[0],
+            mostAtOnce: counts[1],
+            mostExecuted: counts[2],
+            executed: counts[3],
+            requests: Array(lines.dropFirst())
+        )
     }
 
     /// A transport that trusts the server and asks for HTTP/2.
@@ -116,6 +125,14 @@ extension Trait where Self == ConditionTrait {
     static var whereHttp2: Self {
         .enabled("needs a libcurl with which HTTP/2 is proven, and Python with h2") {
             guard CurlTransport.http2Unavailability == nil else { return false }
+            return await Http2Server.isAvailable
+        }
+    }
+
+    /// Runs where everything but streams goes over HTTP/2, and there is a server to try it with.
+    static var whereHttp2Traced: Self {
+        .enabled("needs a libcurl whose trace of HTTP/2 is proven, and Python with h2") {
+            guard CurlTransport.http2Limitation == nil else { return false }
             return await Http2Server.isAvailable
         }
     }

@@ -66,7 +66,7 @@ struct Http2Tests {
     }
 
     @Test(
-        "goes neither what must not run twice, nor what has a body, nor what is read as it arrives, nor what did not ask"
+        "goes neither what is read as it arrives, nor what did not ask, nor, without a trace, what must not run twice or has a body"
     )
     func rule() async throws {
         try await Http2Server.run { server in
@@ -78,8 +78,11 @@ struct Http2Tests {
             _ = try await send(.put, url, body: .data(Data("body".utf8)), through: transport)
             _ = try await stream(.get, url, through: transport).body.collected(limit: 100)
             _ = try await send(.get, url, through: server.transport { $0.httpVersion = .http1 })
-            let overHttp1 = ["POST", "PUT", "GET", "GET"].map { "\($0) /a http/1.1" }
-            #expect(try await server.report().requests == ["GET /a", "DELETE /a"] + overHttp1)
+            let isLimited = CurlTransport.http2Limitation != nil
+            let overHttp1 = (isLimited ? ["POST", "PUT"] : []) + ["GET", "GET"]
+            let overHttp2 = ["GET", "DELETE"] + (isLimited ? [] : ["POST", "PUT"])
+            let requests = overHttp2.map { "\($0) /a" } + overHttp1.map { "\($0) /a http/1.1" }
+            #expect(try await server.report().requests == requests)
         }
     }
 
@@ -130,13 +133,14 @@ struct Http2Tests {
         }
     }
 
-    @Test("what a server refuses for ever fails, and may have been executed")
+    @Test("what a server refuses for ever fails")
     func refused() async throws {
         try await Http2Server.run { server in
             let transport = server.transport()
             _ = try await send(.get, server.url("/a"), through: transport)
             let failure = try await failure { try await send(.get, server.url("/refused"), through: transport) }
-            #expect(failure == .connectionLost)
+            #expect(failure?.code == .networkConnectionLost)
+            #expect(failure?.delivery == (CurlTransport.http2Limitation == nil ? .notSent : .maybeExecuted))
             #expect(try await server.report().requests.count == 7)
         }
     }

@@ -1,4 +1,6 @@
 #if os(Linux)
+    internal import CNautilusCurl
+
     extension CurlTransport {
         /// The newest version of HTTP that a ``CurlTransport`` speaks with a server.
         public enum HttpVersion: Sendable {
@@ -41,6 +43,19 @@
             case .failure(let reason): reason.description
             case .success(let library): library.http2Unusable?.description
             }
+        }
+
+        /// Why HTTP/2 is used here, at most, for requests that may run twice and have no body; nil if it is used for
+        /// others as well.
+        ///
+        /// For the others, libcurl has to tell which exchanges a server has refused and which answers have ended. It
+        /// does so only in its trace, which is read of the version with which that is proven: 8.14.1.
+        public static var http2Limitation: String? {
+            if CurlLibrary.isTraced { return nil }
+            guard http2Unavailability == nil, case .success(let library) = CurlLibrary.found else {
+                return http2Unavailability
+            }
+            return "the trace of HTTP/2 is not proven with libcurl \(library.version)"
         }
     }
 
