@@ -1,0 +1,1 @@
+../TransportTests/EveryTransport/SessionEndTests.swift
