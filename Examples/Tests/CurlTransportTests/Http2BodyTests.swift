@@ -18,7 +18,8 @@ struct Http2BodyTests {
             _ = try await send(.get, server.url("/a"), through: transport)
             for method in [HttpMethod.post, .put, .patch, .delete] {
                 for size in sizes {
-                    let text = try await send(method, server.url("/sum"), body: Self.body(size), through: transport).text
+                    let text = try await send(method, server.url("/sum"), body: Self.body(size), through: transport)
+                        .text
                     let words = text.split(separator: " ")
                     #expect(words[..<2] == [Substring(method.rawValue), "\(size)"])
                     #expect(words[3] == (size == 0 && method == .delete ? "None" : "\(size)"))

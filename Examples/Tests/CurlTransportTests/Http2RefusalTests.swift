@@ -60,7 +60,10 @@ struct Http2RefusalTests {
         }
     }
 
-    @Test("of an exchange that is answered in part counts for none, nor do its words in a field", arguments: ["refused", "lost"])
+    @Test(
+        "of an exchange that is answered in part counts for none, nor do its words in a field",
+        arguments: ["refused", "lost"]
+    )
     func hinted(course: String) async throws {
         try await Http2Server.run { server in
             let transport = server.transport()

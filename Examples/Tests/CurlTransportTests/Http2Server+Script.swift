@@ -1,6 +1,8 @@
 extension Http2Server {
     /// The server. It prints its port and then what happens, a word a line.
-    static let script = courses + #"""
+    static var script: String { courses + rest }
+
+    private static let rest = #"""
         import asyncio, functools, socket, ssl, struct, sys
         import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 

@@ -30,11 +30,13 @@
             /// HTTP/1.1: it is proven with every libcurl, and tells of every body whether it is whole.
             public var httpVersion: HttpVersion
             /// How many exchanges with one host there are at once over HTTP/2, and on one connection, if its server
-            /// allows that many; further ones wait in line. Until the host has answered over HTTP/2, and if it does
-            /// not, there are as many as ``connectionsPerHost``.
+            /// allows that many; further ones wait in line. If the host does not speak HTTP/2, there are as many as
+            /// ``connectionsPerHost``.
             ///
-            /// 100: what every server should allow on one connection (RFC 9113 §6.5.2). One that allows fewer refuses
-            /// what is beyond, on each new connection, so lower it for such a server; what is refused is repeated.
+            /// 100: what every server should allow on one connection (RFC 9113 §6.5.2). With a libcurl that tells how
+            /// many a server allows (see ``CurlTransport/http2Limitation``), there are no more than that. With another
+            /// one, the server refuses what is beyond, on each new connection, so lower it for such a server; what is
+            /// refused is repeated.
             public var streamsPerHost: Int
             /// How long connecting may take, including the look-up of the host's name and the TLS handshake.
             ///

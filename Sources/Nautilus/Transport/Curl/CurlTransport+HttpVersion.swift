@@ -13,17 +13,30 @@
             /// goes over HTTP/1.1:
             /// - everything without TLS, and everything with a libcurl for which HTTP/2 is not proven; see
             ///   ``CurlTransport/http2Unavailability``;
-            /// - requests that must not run twice, such as a POST without an `Idempotency-Key`: a server that gives a
-            ///   connection up refuses the exchanges on their way, and libcurl does not tell those from others that may
-            ///   have been executed. Requests that may run twice are repeated, up to five times;
-            /// - requests with a body: libcurl waits for the rest of a body though the answer is complete;
-            /// - responses that are read as they arrive, such as events and downloads: a slow reader would hold up
-            ///   others.
+            /// - responses that are read as they arrive, such as events and downloads, and with them bodies that are
+            ///   sent as streams: libcurl lets the server send some 20 MB ahead of a slow reader, and again whenever the
+            ///   reader goes on, so that twenty of them take hundreds of megabytes;
+            /// - with a libcurl that does not tell refusals, which is each but 8.14.1 (see
+            ///   ``CurlTransport/http2Limitation``), requests that must not run twice, such as a POST without an
+            ///   `Idempotency-Key`, and requests with a body.
+            ///
+            /// A server that gives a connection up refuses the exchanges on their way, which were not executed then
+            /// (RFC 9113 §8.7). They are sent again on another connection, up to five times, whatever their method, and
+            /// fail with ``Delivery/notSent`` after that. Whatever is lost in another way is sent again only if it may
+            /// run twice. Where refusals are not told, every request that may run twice is sent again.
             ///
             /// The rest is as over HTTP/1.1, with these differences:
-            /// - A body with neither a length nor a coding that the server breaks off without an error (`NO_ERROR`)
-            ///   passes as whole, since libcurl does not tell.
-            /// - Every failure after libcurl was allowed to write the request is ``Delivery/maybeExecuted``.
+            /// - Every failure after libcurl was allowed to write the request is ``Delivery/maybeExecuted``, unless all
+            ///   that was written was refused.
+            /// - A complete answer is the response, even if the server has not let all of the request's body through: the
+            ///   rest is not sent.
+            /// - Where refusals are not told, a body with neither a length nor a coding that the server breaks off
+            ///   without an error (`NO_ERROR`) passes as whole.
+            /// - Where refusals are told, a host gets one exchange until it has said how many it takes at once, and never
+            ///   more than that, however often it changes its mind. A new connection on which it takes fewer than before
+            ///   refuses the others.
+            /// - libcurl's trace of HTTP/2 is turned on in the process, for its users that ask for traces
+            ///   (`curl_global_trace`). Nothing of it is kept or printed.
             /// - A header of more than about 140 KiB ends the connection, and the exchanges on it.
             /// - The connections of the two versions are counted and limited apart, each by
             ///   ``Configuration/connections``.
@@ -69,9 +82,22 @@
 
         /// Whether libcurl tells which exchanges over HTTP/2 were refused, and which have ended.
         static let isTraced: Bool = {
-            guard case .success(let library) = found, library.http2Unusable == nil else { return false }
-            return tracedNumbers.contains(library.number) && nautilus_curl_trace() != 0
+            guard case .success(let library) = found, library.hasProvenTrace else { return false }
+            return nautilus_curl_trace() != 0
         }()
+
+        /// Whether it is proven what the library's trace of HTTP/2 says.
+        var hasProvenTrace: Bool { http2Unusable == nil && Self.tracedNumbers.contains(number) }
+
+        /// Whether a request that is not read as a stream may go over HTTP/2.
+        func multiplexes(_ request: CurlRequest, isTraced: Bool) -> Bool {
+            guard request.isSecure, http2Unusable == nil else { return false }
+            guard !isTraced else { return true }
+            // A server refuses exchanges when it gives a connection up, and libcurl does not say that it was a refusal.
+            guard request.request.isIdempotent else { return false }
+            // libcurl waits for the rest of a body though the answer is complete, until the server has read it.
+            return request.lacksBody
+        }
 
         /// Why HTTP/2 is not used; nil if it is.
         var http2Unusable: Unusable? {
@@ -88,15 +114,10 @@
         ///
         /// - Parameter isStreamed: Whether its response is read as it arrives.
         func multiplexes(_ request: CurlRequest, isStreamed: Bool) -> Bool {
-            guard httpVersion == .http2, request.isSecure else { return false }
-            // While an exchange is paused, libcurl takes up to 10 MiB of its answer, which would fill the memory.
-            guard !isStreamed else { return false }
-            guard case .success(let library) = CurlLibrary.found, library.http2Unusable == nil else { return false }
-            if CurlLibrary.isTraced { return true }
-            // A server refuses exchanges when it gives a connection up, and libcurl does not say that it was a refusal.
-            guard request.request.isIdempotent else { return false }
-            // libcurl waits for the rest of a body though the answer is complete, until the server has read it.
-            return request.lacksBody
+            guard httpVersion == .http2 else { return false }
+            // While a reader is slow, libcurl lets some 20 MB of the answer come, and more each time it goes on.
+            guard !isStreamed, case .success(let library) = CurlLibrary.found else { return false }
+            return library.multiplexes(request, isTraced: CurlLibrary.isTraced)
         }
     }
 #endif

@@ -50,7 +50,8 @@ where Waiter.ID: Sendable {
     /// Takes a connection; returns false if none is free.
     mutating func enter(_ origin: Origin) -> Bool {
         // In place, here and below: a line that is taken out, changed and put back would be copied, waiter by waiter.
-        guard connected < total, lines[origin, default: Line(limit: learned[origin])].connect(upTo: limit) else { return false }
+        guard connected < total else { return false }
+        guard lines[origin, default: Line(limit: learned[origin])].connect(upTo: limit) else { return false }
         connected += 1
         return true
     }
@@ -58,7 +59,9 @@ where Waiter.ID: Sendable {
     /// Takes a connection; returns false if none is free, and puts `waiter` in line.
     mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         if enter(origin) { return true }
-        lines[origin, default: Line(limit: learned[origin])].wait(Place(waiter: waiter, priority: priority, number: arrivals))
+        lines[origin, default: Line(limit: learned[origin])].wait(
+            Place(waiter: waiter, priority: priority, number: arrivals)
+        )
         arrivals += 1
         return false
     }

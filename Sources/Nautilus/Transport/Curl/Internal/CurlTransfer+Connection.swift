@@ -17,9 +17,6 @@
             )
         }
 
-        /// As often as libcurl repeats a request by itself.
-        static let mostRepeats = 5
-
         /// Decides whether to send the request again, since a kept connection has ended before any byte of an answer,
         /// or the server has refused it. Over HTTP/1.1, libcurl does that by itself.
         ///
@@ -33,7 +30,7 @@
             guard number(NAUTILUS_CURL_INFO_HEADER_SIZE) == 0 else { return false }
             // A connection that was made for this request has failed it, and another one may as well.
             guard number(NAUTILUS_CURL_INFO_NUM_CONNECTS) == 0 else { return false }
-            return admissions <= Self.mostRepeats && rewind()
+            return admissions.leavesRepeats && rewind()
         }
 
         /// Whether the answer is complete, as far as its length tells.
@@ -46,27 +43,37 @@
             number(NAUTILUS_CURL_INFO_HTTP_VERSION) == CurlTransport.HttpVersion.http2Number
         }
 
-        /// Whether the body is not whole: not as long as announced, or without its end. libcurl takes a stream that is
-        /// reset without an error for one that has ended.
+        /// Whether the body is not whole: not as long as announced, or without its end.
         var isCut: Bool {
             guard isMultiplexed, head.hasBody(inAnswerTo: method) else { return false }
             if let length = head.contentLength { return length != bodyCount }
-            guard isHttp2, let trace = handle?.trace, trace.is_traced != 0 else { return false }
-            return trace.is_ended == 0
+            return isHttp2 && handle?.progress.lacksEnd == true
         }
 
-        /// Whether the server has ended its answer over HTTP/2, and a part of the request has not been sent, which it
-        /// may never let through. libcurl would wait for that.
-        var isOverdue: Bool {
-            guard head.isComplete, let trace = handle?.trace else { return false }
-            return trace.is_ended != 0 && trace.is_sent == 0
+        /// Whether the answer has come over HTTP/2, and libcurl waits for the rest of the request to be let through.
+        var isOverdue: Bool { head.isComplete && isHttp2 && handle?.progress.isOverdue == true }
+
+        /// Ends the transfer if its answer is complete and only the rest of the request's body keeps it going, of which
+        /// the server may never read another byte. libcurl would wait for it.
+        ///
+        /// - Returns: Whether that is the case.
+        func endIfOverdue() -> Bool {
+            guard isMultiplexed && isHttp2 ? isOverdue : isAnswerWhole else { return false }
+            end(CurlFailure.aborted)
+            return true
+        }
+
+        /// Lets libcurl notice that an answer is complete which came before all of the request's body was sent: libcurl
+        /// sends no more of that body, but would wait for it while it is paused.
+        func lookAgain() {
+            if let handle { nautilus_easy_resume(handle.easy) }
         }
 
         /// Takes an answer for whole that is overdue, with its trailers, which libcurl has kept back.
         ///
         /// - Returns: Whether it is, and they could be had.
         func takeEnd() -> Bool {
-            guard isMultiplexed, isHttp2, isOverdue, let handle else { return false }
+            guard isMultiplexed, isOverdue, let handle else { return false }
             return nautilus_easy_take_trailers(handle.easy) != 0
         }
 
@@ -88,8 +95,8 @@
             learnedLimit =
                 switch count {
                 case Int(NAUTILUS_STREAMS_HTTP1.rawValue): limits.connections
-                case Int(NAUTILUS_STREAMS_ANY.rawValue): limits.streams
-                default: min(count, limits.streams)
+                case Int(NAUTILUS_STREAMS_ANY.rawValue): limits.exchanges(toldOf: nil)
+                default: limits.exchanges(toldOf: count)
                 }
         }
     }

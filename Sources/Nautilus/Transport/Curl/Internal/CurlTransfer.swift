@@ -42,7 +42,7 @@
         var learnedLimit: Int?
         private var body = Body.none
         private let responseLimit: Int
-        let limits: (connections: Int, streams: Int)
+        let limits: CurlLimits
         private var bodyOffset = 0
         private(set) var head: CurlResponseHead
         private var decoder: ContentDecoder?
@@ -53,11 +53,7 @@
         private(set) var refusal: TransportError?
         /// Why the request must not be written any more; nil while it may be.
         private(set) var endOfSession: HttpError?
-        /// How often libcurl was allowed to write the request.
-        private(set) var admissions = 0
-        /// How often the server has refused the request that libcurl was allowed to write. A refused request was not
-        /// executed (RFC 9113 §8.7).
-        private var refusals = 0
+        private(set) var admissions = CurlAdmissions()
         /// How many bytes had been written before the first admission, to ask a proxy for a connection.
         private var sizeBefore = 0
         /// Whether an answer has arrived that makes the rest of a streamed body pointless.
@@ -81,7 +77,10 @@
             self.isRepeatable = request.request.isIdempotent
             self.isMultiplexed = isMultiplexed
             self.responseLimit = configuration.responseLimit
-            self.limits = (configuration.connectionsPerHost, configuration.streamsPerHost)
+            self.limits = CurlLimits(
+                connections: configuration.connectionsPerHost,
+                streams: configuration.streamsPerHost
+            )
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
 
@@ -98,7 +97,7 @@
         var method: HttpMethod { request.request.method }
 
         /// Whether libcurl was allowed to write the request.
-        var isAdmitted: Bool { admissions > 0 }
+        var isAdmitted: Bool { admissions.isAny }
 
         func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
 
@@ -106,7 +105,7 @@
         /// wrote before a write failed, so that every request counts which it was allowed to write.
         var isSent: Bool {
             guard isMultiplexed else { return isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
-            return admissions > refusals
+            return admissions.mayBeExecuted
         }
     }
 
@@ -141,7 +140,7 @@
             result = outcome(code)
             learnLimit()
             // libcurl counts retries as long as the handle lives.
-            leavesHandleClean = code == 0 && admissions == 1
+            leavesHandleClean = code == 0 && admissions.count == 1
         }
 
         /// Returns the handle, which libcurl no longer uses; nil if there is none.
@@ -174,16 +173,6 @@
             guard !isCut else { return .failure(TransportError(.networkConnectionLost)) }
             if let decoder, !decoder.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
             return .success(CurlExchange.Answer(head: head, body: received))
-        }
-
-        /// Ends the transfer if its answer is complete and only the rest of the request's body keeps it going, of which
-        /// the server may never read another byte. libcurl would wait for it.
-        ///
-        /// - Returns: Whether that is the case.
-        func endIfOverdue() -> Bool {
-            guard isMultiplexed && isHttp2 ? isOverdue : isAnswerWhole else { return false }
-            end(CurlFailure.aborted)
-            return true
         }
 
         private func refuse(_ refusal: TransportError) {
@@ -230,8 +219,7 @@
             // An exchange that is ended before this check counts as unsent, so nothing may be sent after that.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
-            // Some versions of libcurl repeat without end what a server wants over HTTP/1.1.
-            guard !isMultiplexed || admissions <= Self.mostRepeats else {
+            guard !isMultiplexed || admissions.leavesRepeats else {
                 refuse(TransportError(.networkConnectionLost, delivery: isSent ? .maybeExecuted : .notSent))
                 return false
             }
@@ -241,14 +229,12 @@
                 return false
             }
             if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
-            admissions += 1
+            admissions.admit()
             return true
         }
 
-        /// Notes that the server has refused the request. One that has begun to answer has begun to execute it as well.
         private func noteRefusal() {
-            guard number(NAUTILUS_CURL_INFO_HEADER_SIZE) == 0, refusals < admissions else { return }
-            refusals += 1
+            admissions.refuse(isAnswered: number(NAUTILUS_CURL_INFO_HEADER_SIZE) > 0)
         }
 
         private func takeLines(_ lines: UnsafeRawBufferPointer) -> nautilus_head_answer {
@@ -322,12 +308,6 @@
             }
             received.append(contentsOf: bytes)
             return true
-        }
-
-        /// Lets libcurl notice that an answer is complete which came before all of the request's body was sent: libcurl
-        /// sends no more of that body, but would wait for it while it is paused.
-        func lookAgain() {
-            if let handle { nautilus_easy_resume(handle.easy) }
         }
 
         /// Ends the transfer, since the server has gone and no answer can come any more.
