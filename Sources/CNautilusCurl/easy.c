@@ -138,6 +138,8 @@ static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
     nautilus_easy *easy = context;
     size_t length = size * count;
     if (!bytes_append(&easy->head, bytes, length)) return 0;
+    // Those that the library hands over itself are not taken from its trace.
+    if (easy->has_head) easy->trailers.count = 0;
     int is_empty = (length == 1 && bytes[0] == '\n') || (length == 2 && bytes[0] == '\r' && bytes[1] == '\n');
     // Not only at the end: a header that is too large is refused before that, and trailers have no empty line.
     if (!is_empty && !easy->has_head && easy->head.count <= easy->head_limit) return length;

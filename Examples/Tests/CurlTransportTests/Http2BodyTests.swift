@@ -59,6 +59,25 @@ struct Http2BodyTests {
         }
     }
 
+    @Test(
+        "may be complete in the same moment as the answer, which libcurl takes for a failure",
+        arguments: ["length", "bare", "empty", "trailers"]
+    )
+    func crossing(course: String) async throws {
+        try await Http2Server.run { server in
+            let transport = server.transport()
+            _ = try await send(.get, server.url("/a"), through: transport)
+            for _ in 0..<10 {
+                let url = try server.url("/late/\(course)/crossing")
+                // A part more than the window lets out and libcurl takes ahead, which it sends once it has the answer.
+                let answer = try await send(.post, url, body: Self.body(90_000), through: transport)
+                #expect(answer.text == (course == "empty" ? "" : "ok"))
+                #expect(answer.trailers.values(of: "X-Row") == (course == "trailers" ? ["1", "2"] : []))
+            }
+            #expect(try await server.report().requests.count == 11)
+        }
+    }
+
     @Test("need not have arrived if the server goes after its answer", arguments: sizes)
     func closed(size: Int) async throws {
         try await Http2Server.run("window=1") { server in

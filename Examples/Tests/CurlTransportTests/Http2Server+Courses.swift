@@ -12,26 +12,36 @@ extension Http2Server {
             def take(self, event):
                 course = self.h2_paths.get(event.stream_id, "")
                 self.bodies[event.stream_id] += event.data
+                if course.endswith("/crossing"):
+                    return self.cross(event.stream_id, course)
                 # Of a request that is answered early, no more is let through.
                 if not course.startswith("/early/"):
                     self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+
+            # Answers when the window is used up, and lets the rest through with the same write.
+            def cross(self, id, course):
+                if len(self.bodies[id]) != 65535:
+                    return
+                self.early(id, "200", course.split("/")[2])
+                self.h2.increment_flow_control_window(2 ** 20)
+                self.h2.increment_flow_control_window(2 ** 20, id)
 
             # Answers before any of the body is read. The path says with which status, and how the answer ends.
             def early(self, id, status, course):
                 self.h2.send_headers(id, [(":status", status)] + [("content-length", "2")] * (course == "length"),
                     end_stream=course == "empty")
                 if course == "empty":
-                    return self.flush()
+                    return
                 ends = course not in ("trailers", "trailed", "open")
                 self.h2.send_data(id, b"ok", end_stream=ends)
                 if course.startswith("trail"):
                     self.h2.send_headers(id, [("x-row", "1"), ("x-row", "2")], end_stream=True)
-                self.flush()
                 if course in ("reset", "trailed", "open"):
                     self.raw(3, 0, id, struct.pack(">I", Codes.NO_ERROR))
                 elif course == "cancel":
                     self.raw(3, 0, id, struct.pack(">I", Codes.CANCEL))
                 elif course == "close":
+                    self.flush()
                     self.transport.close()
 
             # What an upload had in it.

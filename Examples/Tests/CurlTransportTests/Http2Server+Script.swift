@@ -89,7 +89,7 @@ extension Http2Server {
                         self.take(event)
                     elif isinstance(event, h2.events.StreamEnded):
                         fields = self.waiting.pop(event.stream_id)
-                        if fields[":path"].startswith("/early/"):
+                        if fields[":path"].startswith(("/early/", "/late/")):
                             continue
                         if "streams" in options and self.h2.open_inbound_streams > int(options["streams"]):
                             self.h2.reset_stream(event.stream_id, Codes.REFUSED_STREAM)

@@ -69,11 +69,13 @@
             if let handle { nautilus_easy_resume(handle.easy) }
         }
 
-        /// Takes an answer for whole that is overdue, with its trailers, which libcurl has kept back.
+        /// Takes an answer over HTTP/2 that has ended for whole, though libcurl calls the exchange a failure: it was ended
+        /// here, or the server has gone or reset the exchange after its answer, or the end of the request was written
+        /// only then. The trailers, which libcurl has kept back, are taken as well.
         ///
-        /// - Returns: Whether it is, and they could be had.
+        /// - Returns: Whether it has ended, and the trailers could be had.
         func takeEnd() -> Bool {
-            guard isMultiplexed, isOverdue, let handle else { return false }
+            guard isMultiplexed, head.isComplete, isHttp2, let handle, handle.progress.isEnded else { return false }
             return nautilus_easy_take_trailers(handle.easy) != 0
         }
 
