@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 import Testing
 
-@Suite("A body over HTTP/2", .timeLimit(.minutes(10)), .whereHttp2Traced)
+@Suite("A body over HTTP/2", .serialized, .timeLimit(.minutes(10)), .whereHttp2Traced)
 struct Http2BodyTests {
     private static func body(_ count: Int) -> HttpBody.Payload { .data(Data(repeating: 0x61, count: count)) }
 
