@@ -68,7 +68,9 @@ struct ConnectionLinesTests {
         #expect(entered(slow, 9) == 5)
         lines.setLimit(3, of: slow)
         lines.setLimit(6, of: slow, isGuess: true)
-        for _ in 1...6 { _ = lines.leave(slow) }
+        for _ in 1...4 { _ = lines.leave(slow) }
+        #expect(entered(slow, 9) == 1)
+        for _ in 1...3 { _ = lines.leave(slow) }
         // Another origin's line takes its place.
         #expect(entered(quick, 2) == 1)
         lines.setLimit(6, of: quick, isGuess: true)

@@ -54,6 +54,7 @@
                 (.get, [:], .empty, true), (.delete, [:], .empty, true), (.put, [:], body, false),
                 (.put, [:], .empty, false), (.post, [:], .empty, false), (.post, [:], body, false),
                 (.post, key, body, false), (.delete, [:], body, false),
+                (HttpMethod(rawValue: "NOTIFY"), [:], .empty, false),
             ] as [(HttpMethod, HttpHeader, HttpBody.Payload, Bool)] {
                 for scheme in ["https", "http"] {
                     let url = try #require(URL(string: "\(scheme)://example.com/"))
