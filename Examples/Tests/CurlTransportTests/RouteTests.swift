@@ -60,7 +60,8 @@ struct RouteTests {
             try await connection.respond(status)
         } whileOpen: { server in
             let route = CurlTransport.Route.proxy(.init("http://127.0.0.1:\(server.port)"))
-            let transport = CurlTransport(configuration: .init(route: route))
+            // A machine that runs all tests at once may take long to accept a connection.
+            let transport = CurlTransport(configuration: .init(connectTimeout: .seconds(120), route: route))
             let url = try #require(URL(string: "https://nautilus.invalid/"))
             let error = await #expect(throws: TransportError.self) { try await send(.post, url, through: transport) }
             guard case .failed(code, .notSent, let reason) = error else {
