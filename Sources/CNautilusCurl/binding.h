@@ -97,7 +97,8 @@ struct nautilus_easy {
     int lacks_memory;
     // Whether the handle's transfers are traced.
     int is_traced;
-    // The stream of HTTP/2 that carries the transfer, and the library's number for its connection; 0 before there is one.
+    // The stream of HTTP/2 that carries the transfer, 0 before there is one, and the library's number for its
+    // connection.
     int32_t stream;
     int64_t connection;
     struct nautilus_trace trace;

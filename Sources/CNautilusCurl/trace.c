@@ -1,5 +1,5 @@
-// What libcurl's trace tells of HTTP/2, and its interface does not: that a server has refused an exchange, that an answer
-// is complete though the request is not, and how many exchanges a server takes at once.
+// The facts about HTTP/2 that libcurl's trace tells and its interface does not: that a server has refused an exchange,
+// that an answer is complete though the request is not, and how many exchanges a server takes at once.
 //
 // The trace is text for people, so it is read only of versions for which the tests have shown what it says. A line that
 // merely contains such words, as the value of a field may, is not taken for one: its beginning, its end and its stream
@@ -90,7 +90,7 @@ static int64_t connection(nautilus_easy *easy) {
     return nautilus_curl.easy_getinfo(easy->curl, NAUTILUS_CURL_INFO_CONN_ID, &number) == 0 ? number : -1;
 }
 
-// Takes a frame of any exchange of the handle's connection: whichever handle the library calls reads and writes for all.
+// Takes a frame of any exchange of the handle's connection: one handle at a time reads and writes for all.
 static void take_frame(nautilus_easy *easy, int64_t stream, struct text text, int is_own) {
     int is_header = skip(&text, "HEADERS, ");
     if (!is_header && !skip(&text, "DATA, ")) return;
