@@ -62,6 +62,9 @@ struct curl_functions {
     struct curl_message *(*multi_info_read)(curl_multi *, int *left);
     // From 8.3 on; null before.
     int (*global_trace)(const char *parts);
+    // How much the TLS library has decrypted that nobody has read; null for the library that is not in use.
+    int (*openssl_pending)(const void *session);
+    size_t (*gnutls_pending)(void *session);
 };
 
 // Bytes that are collected, in memory that is reused.
@@ -95,6 +98,8 @@ struct nautilus_easy {
     struct line *nodes;
     size_t node_capacity;
     int lacks_memory;
+    // Whether the connection ends with the transfer, as far as that is known.
+    int ends_connection;
     // Whether the handle's transfers are traced.
     int is_traced;
     // The stream of HTTP/2 that carries the transfer, 0 before there is one, and the library's number for its

@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+// As libcurl lays it out (`struct curl_tlssessioninfo`).
+struct tls_session {
+    int library;
+    void *session;
+};
+
 struct curl_blob {
     void *data;
     size_t length;
@@ -15,6 +21,11 @@ struct curl_blob {
 };
 
 enum {
+    option_forbid_reuse = 75,
+    info_tls_session = 0x40002D,
+    tls_openssl = 1,
+    tls_gnutls = 2,
+    http_2 = 3,
     option_write_data = 10001,
     option_read_data = 10009,
     option_header_data = 10029,
@@ -56,6 +67,7 @@ void nautilus_easy_reset(nautilus_easy *easy) {
     gate_leave();
     easy->loop = NULL;
     easy->is_traced = 0;
+    easy->ends_connection = 0;
 }
 
 int nautilus_easy_set_number(nautilus_easy *easy, int32_t option, long value) {
@@ -148,7 +160,35 @@ static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
 
 int nautilus_easy_flush(nautilus_easy *easy) { return easy->head.count == 0 || hand_over(easy); }
 
+// How much of the connection has been decrypted and not read.
+static size_t decrypted(nautilus_easy *easy) {
+    struct tls_session *tls = NULL;
+    if (nautilus_curl.easy_getinfo(easy->curl, info_tls_session, &tls) != 0 || !tls || !tls->session) return 0;
+    if (tls->library == tls_openssl && nautilus_curl.openssl_pending) {
+        int count = nautilus_curl.openssl_pending(tls->session);
+        return count > 0 ? (size_t)count : 0;
+    }
+    if (tls->library == tls_gnutls && nautilus_curl.gnutls_pending) return nautilus_curl.gnutls_pending(tls->session);
+    return 0;
+}
+
+static void end_connection(nautilus_easy *easy, int ends) {
+    if (easy->ends_connection == ends) return;
+    easy->ends_connection = ends;
+    const long value = ends;
+    nautilus_curl.easy_setopt(easy->curl, option_forbid_reuse, value);
+}
+
+// Of a body with a length, libcurl reads no more than that. Whatever came behind it in the same record of TLS is then
+// decrypted already: nobody sees it on the socket, and it would be taken for the answer to the next request. So unless
+// it turns out to belong to this body, the connection ends with the transfer. Over HTTP/2 it is of any exchange.
+static void look_behind(nautilus_easy *easy) {
+    if (nautilus_easy_number(easy, NAUTILUS_CURL_INFO_HTTP_VERSION) == http_2) return;
+    end_connection(easy, decrypted(easy) > 0);
+}
+
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
+    look_behind(context);
     return nautilus_functions.write(bytes, size * count, ((nautilus_easy *)context)->context);
 }
 
@@ -168,6 +208,7 @@ static int admit(void *context, char *peer, char *own, int peer_port, int own_po
     nautilus_easy *easy = context;
     loop_connected(easy);
     trace_begin(easy);
+    end_connection(easy, 0);
     return nautilus_functions.admit(easy->context) ? go_on : abort_it;
 }
 

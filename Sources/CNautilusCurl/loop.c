@@ -150,6 +150,7 @@ struct nautilus_loop *nautilus_loop_create(long kept_connections, long streams) 
     loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     loop->multi = nautilus_curl.multi_init();
     if (!loop->multi || loop->sockets.epoll < 0 || !watch_own(loop, loop->wake) || !watch_own(loop, loop->timer)) {
+        nautilus_loop_close(loop);
         nautilus_loop_destroy(loop);
         return NULL;
     }
@@ -162,12 +163,17 @@ struct nautilus_loop *nautilus_loop_create(long kept_connections, long streams) 
     return loop;
 }
 
-void nautilus_loop_destroy(struct nautilus_loop *loop) {
+void nautilus_loop_close(struct nautilus_loop *loop) {
     // This closes the kept connections, through close_socket.
     gate_enter();
     if (loop->multi) nautilus_curl.multi_cleanup(loop->multi);
     gate_leave();
+    loop->multi = NULL;
     if (loop->timer >= 0) close(loop->timer);
+    loop->timer = -1;
+}
+
+void nautilus_loop_destroy(struct nautilus_loop *loop) {
     if (loop->wake >= 0) close(loop->wake);
     if (loop->sockets.epoll >= 0) close(loop->sockets.epoll);
     free(loop->sockets.flags);

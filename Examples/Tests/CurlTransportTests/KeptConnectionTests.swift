@@ -112,15 +112,31 @@ struct KeptConnectionTests {
     func farewell() async throws {
         // libcurl takes such a connection for alive, and waits on it for ever.
         try await PythonTlsServer.run { server in
-            let configuration = CurlTransport.Configuration(
-                connectTimeout: .seconds(120),
-                trust: .init(roots: server.certificate)
-            )
-            let transport = CurlTransport(configuration: configuration)
+            let transport = server.trustingTransport()
             for number in 1...3 {
                 let text = try await send(.post, server.url, through: transport).text
                 #expect(text == "\(number)")
                 await server.oneMore()
+            }
+        }
+    }
+
+    @Test(
+        "and over TLS never brings what came behind an answer, in the same record, as the next one",
+        .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl"),
+        arguments: [HttpMethod.get, .post]
+    )
+    func smuggledOverTls(method: HttpMethod) async throws {
+        try await PythonTlsServer.run(.behind) { server in
+            let transport = server.trustingTransport()
+            for number in 1...20 {
+                for path in ["behind", "\(number)"] {
+                    let url = server.url.appendingPathComponent(path)
+                    let text = try await send(method, url, through: transport).text
+                    #expect(text == "/\(path)")
+                    let streamed = try await stream(method, url, through: transport).body.text
+                    #expect(streamed == "/\(path)")
+                }
             }
         }
     }

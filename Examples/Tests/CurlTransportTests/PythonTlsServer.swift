@@ -1,5 +1,6 @@
 import ChildProcesses
 import Foundation
+import Nautilus
 import ScriptedSockets
 
 /// A TLS server with a certificate made on the spot.
@@ -23,6 +24,9 @@ final class PythonTlsServer: Sendable {
         case answers
         /// Answers each request, then says farewell (`close_notify`) and leaves the connection open.
         case farewell
+        /// Answers each request with its path; behind the answer to `/behind`, in the same record of TLS as its body,
+        /// is a second answer.
+        case behind
         /// Reads 16 000 bytes, of a network that takes little at once, and then resets the connection.
         case reset
     }
@@ -33,6 +37,11 @@ final class PythonTlsServer: Sendable {
     private static let python: URL? = ["/usr/bin/python3", "/usr/local/bin/python3"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
         .map { URL(fileURLWithPath: $0) }
+
+    /// A transport that trusts it.
+    func trustingTransport() -> CurlTransport {
+        CurlTransport(configuration: .init(connectTimeout: .seconds(120), trust: .init(roots: certificate)))
+    }
 
     /// Returns once one more connection has come to the end of its course.
     func oneMore() async {
@@ -101,6 +110,16 @@ final class PythonTlsServer: Sendable {
                 secure.close()
                 print("reset", flush=True)
                 return
+            while sys.argv[2] == "behind":
+                while b"\\r\\n\\r\\n" not in text:
+                    read = secure.recv(4096)
+                    if not read:
+                        return
+                    text += read
+                path, text = text.split(b" ")[1], b""
+                answer = b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(path)
+                secure.sendall(answer)
+                secure.sendall(path + (answer + b"/others" if path == b"/behind" else b""))
             while sys.argv[2] == "answers":
                 if not secure.recv(4096):
                     return

@@ -30,6 +30,22 @@ struct RouteTests {
         }
     }
 
+    @Test(
+        "by settings that libcurl would cut short, or take for none: an error, and nothing is sent",
+        arguments: [
+            .proxy(.init("")), .proxy(.init("\0http://127.0.0.1")), .proxy(.init("http://127.0.0.1:1\0@x")),
+            .proxy(.init("http://127.0.0.1:1", user: "a\0b")), .unixSocket(path: "/tmp\0a"),
+        ] as [CurlTransport.Route]
+    )
+    func cutShort(route: CurlTransport.Route) async throws {
+        try await ScriptedServer.run(Self.answerHost) { server in
+            let transport = CurlTransport(configuration: .init(route: route))
+            let failure = try await failure { try await send(.get, server.url, through: transport) }
+            #expect(failure == Failure(code: .cannotConnectToHost, delivery: .notSent))
+            #expect(await server.requests.isEmpty)
+        }
+    }
+
     @Test("by a proxy, with user and password for it alone")
     func proxy() async throws {
         try await ScriptedServer.run { connection in

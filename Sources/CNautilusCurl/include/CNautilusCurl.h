@@ -229,6 +229,8 @@ struct nautilus_loop;
 // Null if the system has no descriptor or no memory left. `streams` is how many transfers one connection of HTTP/2
 // carries at once, if its server allows that many.
 struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections, long streams);
+// Closes the connections. After that, the loop can only be woken, and destroyed.
+void nautilus_loop_close(struct nautilus_loop *_Nonnull loop);
 void nautilus_loop_destroy(struct nautilus_loop *_Nonnull loop);
 // Waits until there is something to do, or only looks whether there is. Called only by the loop's own thread, which
 // then steps.

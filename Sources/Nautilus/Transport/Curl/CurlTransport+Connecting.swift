@@ -129,6 +129,8 @@
                 avoidProxies(on: handle)
                 handle.set(NAUTILUS_CURL_UNIX_SOCKET_PATH, path)
             case .proxy(let proxy):
+                // Without a URL, libcurl would go straight to the host.
+                if proxy.url.isEmpty { handle.refuse() }
                 handle.set(NAUTILUS_CURL_PROXY, proxy.url)
                 // Set even if empty, so that the environment's exceptions do not apply.
                 handle.set(NAUTILUS_CURL_NOPROXY, proxy.exceptions.joined(separator: ","))

@@ -106,7 +106,11 @@
         ) async throws -> (response: HttpResponse<HttpBodyStream>, exchange: CurlExchange) {
             let download = CurlDownload()
             var upload: CurlUpload?
-            if case .stream(let stream) = request.body, stream.sentAsBytes == nil { upload = CurlUpload() }
+            if case .stream(let stream) = request.body, stream.sentAsBytes == nil {
+                // libcurl asks for nothing of such a body.
+                if stream.length == 0 { try await CurlUpload.expectNothing(of: stream) }
+                upload = CurlUpload()
+            }
             let transfer = try transfer(of: request, context, download: download, upload: upload)
             if let upload, case .stream(let stream) = request.body {
                 // Started from the caller's task, so that the code that makes the body finds the caller's task-local
@@ -189,7 +193,8 @@
             try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { continuation in
                     guard exchange.awaitAnswer(continuation) else { return }
-                    exchange.lease?.loop.start(self)
+                    guard let lease = exchange.lease else { return }
+                    withExtendedLifetime(lease) { lease.loop.start(self) }
                 }
             } onCancel: {
                 stop()
@@ -200,12 +205,14 @@
         func stop() {
             guard let lease = exchange.lease else { return }
             exchange.abandon()
-            lease.loop.end(self)
+            // Releasing the last lease closes the loop, which must not happen during this call.
+            withExtendedLifetime(lease) { lease.loop.end(self) }
         }
 
         /// Resumes the transfer if it is paused.
         func goOn() {
-            exchange.lease?.loop.resume(self)
+            guard let lease = exchange.lease else { return }
+            withExtendedLifetime(lease) { lease.loop.resume(self) }
         }
     }
 

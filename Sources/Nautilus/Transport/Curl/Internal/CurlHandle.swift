@@ -83,7 +83,9 @@
             take(nautilus_easy_set_size(easy, Int32(option.rawValue), size))
         }
 
+        /// A text that ends early for libcurl is not taken.
         func set(_ option: nautilus_curl_option, _ text: String) {
+            guard !text.utf8.contains(0) else { return take(0) }
             // By `withCString`, since passing the string itself would copy it once more.
             take(text.withCString { nautilus_easy_set_text(easy, Int32(option.rawValue), $0) })
         }
@@ -138,6 +140,7 @@
 
         /// Sets the addresses of a host, as `host:port:address,address`.
         func setAddresses(_ text: String) {
+            guard !text.utf8.contains(0) else { return take(0) }
             addresses = nautilus_list_create(text)
             guard let addresses else { return take(0) }
             take(nautilus_easy_set_pointer(easy, Int32(NAUTILUS_CURL_RESOLVE.rawValue), addresses))
@@ -157,6 +160,9 @@
         func duration(_ info: nautilus_curl_info) -> Duration {
             .microseconds(nautilus_easy_microseconds(easy, Int32(info.rawValue)))
         }
+
+        /// Notes a setting that libcurl would understand as another one.
+        func refuse() { take(0) }
 
         private func take(_ isTaken: Int32) {
             hasMore = true

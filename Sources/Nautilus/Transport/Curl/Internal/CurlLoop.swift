@@ -45,8 +45,8 @@
         private let inbox: Locked<Inbox>
         private let transfers: Locked<CurlTransfers>
         /// The C library's loop, which the transfers use, too.
-        // Unsafe: waiting and waking are thread-safe; everything else, including the final release, happens under the
-        // transfers' lock.
+        // Unsafe: waiting and waking are thread-safe, and possible as long as this object lives, also when another
+        // thread has closed the loop; everything else happens under the transfers' lock.
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
 
@@ -64,6 +64,11 @@
                 total: configuration.connections
             )
             self.inbox = Locked(Inbox(lines: lines))
+        }
+
+        deinit {
+            transfers.withLock { $0.close() }
+            nautilus_loop_destroy(loop)
         }
 
         /// Starts a transfer when there is a connection for it, unless its caller has gone.

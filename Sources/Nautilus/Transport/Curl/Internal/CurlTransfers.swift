@@ -34,8 +34,9 @@
             self.sockets = CurlSockets(endsLookups: endsLookups)
         }
 
-        /// Takes the steps.
+        /// Takes the steps. Once the loop is closed, nothing is under way, and nothing can begin.
         mutating func perform(on thread: Thread) {
+            guard !isClosed else { return refuseJobs() }
             for index in jobs.indices {
                 switch jobs[index] {
                 case .start(let transfer):
@@ -49,8 +50,14 @@
             jobs.removeAll(keepingCapacity: true)
         }
 
+        private mutating func refuseJobs() {
+            for case .start(let transfer) in jobs { refuse(transfer, TransportError.unusable) }
+            jobs.removeAll()
+        }
+
         /// Carries out `count` due events; on the loop's own thread.
         mutating func step(_ count: Int32) {
+            guard !isClosed else { return }
             nautilus_loop_step(loop, count)
             let isAnyLeft = endLeft()
             if lookAgain() || isAnyLeft { nautilus_loop_step(loop, 0) }
@@ -59,6 +66,7 @@
 
         /// Carries out what is due without waiting for an event.
         func begin(on thread: Thread) {
+            guard !isClosed else { return }
             beginOnce(on: thread)
             if lookAgain() { beginOnce(on: thread) }
         }
@@ -168,6 +176,7 @@
 
         /// - Returns: Whether a transfer is sent again.
         private mutating func gather() -> Bool {
+            guard !isClosed else { return false }
             var isAnyRepeated = false
             let isExhausted = nautilus_loop_exhausted(loop) != 0
             var code: Int32 = 0
@@ -197,7 +206,7 @@
 
         /// Returns how many exchanges with a server there may be at once, as told by it since the last call.
         func takeLimits() -> [(line: CurlTransfer.Line, limit: Int)] {
-            guard nautilus_loop_limited(loop) != 0 else { return [] }
+            guard !isClosed, nautilus_loop_limited(loop) != 0 else { return [] }
             return transfers.values.compactMap { transfer in
                 transfer.learnedLimit.take().map { (transfer.line, $0) }
             }
@@ -227,11 +236,11 @@
             sockets.failAll(loop)
         }
 
-        /// Closes the kept connections, and releases the loop; it is not used again.
+        /// Closes the kept connections; the loop is not used again.
         mutating func close() {
             guard !isClosed else { return }
             isClosed = true
-            nautilus_loop_destroy(loop)
+            nautilus_loop_close(loop)
         }
     }
 

@@ -140,6 +140,16 @@ extension CurlUpload {
         }
     }
 
+    /// Reads a stream that is declared to have no bytes.
+    ///
+    /// - Throws: If it has some; then nothing is sent. The stream's own error.
+    static func expectNothing(of stream: HttpBodyStream) async throws {
+        var chunks = try stream.chunks()
+        while let chunk = try await chunks.next() {
+            guard chunk.isEmpty else { throw TransportError.wrongLength.delivered(.notSent) }
+        }
+    }
+
     /// - Returns: Whether to continue.
     private func write(_ chunk: Data, _ onMore: () -> Void) async -> Bool {
         guard !chunk.isEmpty else { return true }
