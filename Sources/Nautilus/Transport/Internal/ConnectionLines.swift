@@ -51,7 +51,8 @@ where Waiter.ID: Sendable {
     mutating func enter(_ origin: Origin) -> Bool {
         // In place, here and below: a line that is taken out, changed and put back would be copied, waiter by waiter.
         guard connected < total else { return false }
-        guard lines[origin, default: Line(limit: learned[origin])].connect(upTo: limit) else { return false }
+        recall(origin)
+        guard lines[origin, default: Line()].connect(upTo: limit) else { return false }
         connected += 1
         return true
     }
@@ -59,9 +60,8 @@ where Waiter.ID: Sendable {
     /// Takes a connection; returns false if none is free, and puts `waiter` in line.
     mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         if enter(origin) { return true }
-        lines[origin, default: Line(limit: learned[origin])].wait(
-            Place(waiter: waiter, priority: priority, number: arrivals)
-        )
+        recall(origin)
+        lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
         arrivals += 1
         return false
     }
@@ -78,6 +78,12 @@ where Waiter.ID: Sendable {
         defer { forgetIfIdle(origin, index) }
         guard let next = wasFull ? mostUrgent : index else { return nil }
         return connectFirst(of: next)
+    }
+
+    /// Gives an origin without a line the limit that it had. Most lines learn none.
+    private mutating func recall(_ origin: Origin) {
+        guard !learned.isEmpty, lines.index(forKey: origin) == nil, let limit = learned[origin] else { return }
+        lines[origin] = Line(limit: limit)
     }
 
     /// The most origins whose limits are remembered: more than a program has to do with, and little to hold.
