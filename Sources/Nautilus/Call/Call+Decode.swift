@@ -54,23 +54,6 @@ extension Call {
     }
 }
 
-/// The parts of a call that never change, so that its exchanges, in whatever task, and the calls within it may use them.
-final class CallConstants<R: Request>: Sendable {
-    let request: R
-    /// How the service writes and reads JSON.
-    let coders: JsonCoders
-    /// The maker of the call's retrier; nil for a call that does not retry.
-    private let factory: (any RetrierFactory)?
-
-    init(_ request: R, _ coders: JsonCoders, _ factory: (any RetrierFactory)?) {
-        (self.request, self.coders, self.factory) = (request, coders, factory)
-    }
-}
-
-extension CallConstants: AttemptLimit {
-    var maxAttempts: Int { factory?.descriptions.maxAttempts ?? 1 }
-}
-
 /// The answers of an attempt, each decoded as soon as it has arrived.
 ///
 /// A server may report a failure in the body of a 200, and only the request knows how to read it. Interceptors,

@@ -133,3 +133,20 @@ final class Call<R: Request, S: HttpService> {
         return try await send(prepared, context, as: .main)
     }
 }
+
+/// The parts of a call that never change, so that its exchanges, in whatever task, and the calls within it may use them.
+final class CallConstants<R: Request>: Sendable {
+    let request: R
+    /// How the service writes and reads JSON.
+    let coders: JsonCoders
+    /// The maker of the call's retrier; nil for a call that does not retry.
+    private let factory: (any RetrierFactory)?
+
+    init(_ request: R, _ coders: JsonCoders, _ factory: (any RetrierFactory)?) {
+        (self.request, self.coders, self.factory) = (request, coders, factory)
+    }
+}
+
+extension CallConstants: AttemptLimit {
+    var maxAttempts: Int { factory?.descriptions.maxAttempts ?? 1 }
+}
