@@ -26,6 +26,8 @@
     /// - A complete answer is the response, even if the server has not read all of the request's body: of the rest, no
     ///   more is sent. A body with neither a length nor chunks ends with its connection (RFC 9112 §6.3), and libcurl
     ///   does not tell whether that end was in order, not even over TLS.
+    /// - What a server sends behind an answer ends the connection, over TLS as well: it is never taken for the next
+    ///   answer.
     /// - Header fields keep their order in both directions. Several values of one name are several lines, except for
     ///   `Cookie`, which is one line (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
     /// - The `Content-Encoding`s gzip and deflate, and br and zstd if the system has libbrotlidec and libzstd, are
