@@ -71,7 +71,7 @@ private struct CaseList {
 
     init(_ text: String) {
         rows = text.split(separator: "\n").compactMap { line in
-            guard let match = line.firstMatch(of: /^\| ([A-Z]\d+) \|.*\|([^|]*)\|$/) else { return nil }
+            guard let match = line.firstMatch(of: /^\| ([A-Z]\d+[a-z]?) \|.*\|([^|]*)\|$/) else { return nil }
             let tests = match.output.2.matches(of: /`([^`]+)`/).map { String($0.output.1) }
             return Row(number: String(match.output.1), tests: tests, isOpen: match.output.2 == " open ")
         }
@@ -103,7 +103,7 @@ private struct CaseTest {
     let numbers: [String]
 
     static func tests(in source: String, of file: String) -> [CaseTest] {
-        source.matches(of: /@Test\(\s*"(?:([A-Z]\d+(?:, [A-Z]\d+)*): )?/).compactMap { match in
+        source.matches(of: /@Test\(\s*"(?:([A-Z]\d+[a-z]?(?:, [A-Z]\d+[a-z]?)*): )?/).compactMap { match in
             guard let function = source[match.range.upperBound...].firstMatch(of: /func (\w+)/) else { return nil }
             let numbers = match.output.1?.split(separator: ", ").map(String.init) ?? []
             return CaseTest(name: "\(file)/\(function.output.1)", numbers: numbers)
