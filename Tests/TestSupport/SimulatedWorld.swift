@@ -8,6 +8,8 @@ package struct Simulated: Sendable {
     package let random: SeededRandomSource
     /// Starts a task that knows its starter's task-local values and not its cancellation, as `Task {}` does elsewhere.
     package let start: @Sendable (_ work: @escaping @Sendable () async -> Void) -> Void
+    /// Has a closure run before each job from now on, with its number from 0; see `Simulation.beforeJob`.
+    package let beforeJobs: @Sendable (_ work: @escaping @Sendable (_ number: Int) -> Void) -> Void
 }
 
 /// Runs `body` single-threaded in virtual time, in the interleaving of `seed`; see `Simulation`.
@@ -18,8 +20,44 @@ package func simulate<Result: Sendable>(
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { throw SimulationUnavailable() }
     return try await Simulation(seed: seed).run { simulation in
         try await body(
-            Simulated(clock: simulation.clock, random: simulation.random) { work in simulation.task(work) }
+            Simulated(
+                clock: simulation.clock,
+                random: simulation.random,
+                start: { work in simulation.task(work) },
+                beforeJobs: { work in simulation.beforeJob = work }
+            )
         )
+    }
+}
+
+/// Runs a scenario once undisturbed, and once for each of its jobs with a change before that job: at every point at which
+/// anything in it suspends.
+///
+/// - Parameters:
+///   - scenario: What is tried. It passes what to change to `arm` once its preparations are done.
+///   - check: Looks at the outcome of each run; `step` is nil for the undisturbed one.
+package func beforeEachJob<Outcome: Sendable>(
+    of scenario:
+        @escaping @Sendable (
+            _ simulation: Simulated,
+            _ arm: @escaping @Sendable (_ change: @escaping @Sendable () -> Void) -> Void
+        ) async throws -> Outcome,
+    check: (_ outcome: Outcome, _ step: Int?) throws -> Void
+) async throws {
+    try check(try await simulate { try await scenario($0) { _ in } }, nil)
+    for step in 0... {
+        let wasReached = Locked(false)
+        let outcome = try await simulate { simulation in
+            try await scenario(simulation) { change in
+                simulation.beforeJobs { number in
+                    guard number == step else { return }
+                    wasReached.withLock { $0 = true }
+                    change()
+                }
+            }
+        }
+        guard wasReached.withLock({ $0 }) else { return }
+        try check(outcome, step)
     }
 }
 

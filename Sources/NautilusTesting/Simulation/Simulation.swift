@@ -56,6 +56,20 @@ public final class Simulation: Sendable {
         self.grace = grace
     }
 
+    /// A closure that runs before each job, on the simulation's thread, with the job's number: 0 for the next one after
+    /// the closure was set. Nil, the default: nothing runs.
+    ///
+    /// A job is the work between two suspensions, so a test that makes one change before job 0, then before job 1, and so
+    /// on, in a simulation of its own each, has tried the change at every suspension point of a call without naming any:
+    /// ```swift
+    /// simulation.beforeJob = { number in if number == step { session.signOutNow() } }
+    /// ```
+    /// How many jobs a call takes is no promise; a test goes on until a run ends before the job it waits for.
+    public var beforeJob: (@Sendable (_ number: Int) -> Void)? {
+        get { executor.beforeJob }
+        set { executor.beforeJob = newValue }
+    }
+
     /// Runs `body` to its end, once.
     ///
     /// Tasks of ``task(_:)`` that are still running then are cancelled, and may finish what they can without time

@@ -18,6 +18,16 @@ final class SimulationExecutor: TaskExecutor {
         var jobs: JobQueue
         var settling: [CheckedContinuation<Void, Never>] = []
         var isThreadWaiting = false
+        var beforeJob: (@Sendable (_ number: Int) -> Void)?
+        /// How many jobs have run since `beforeJob` was set.
+        var jobCount = 0
+
+        /// The next job, its number, and what to call before it.
+        mutating func next() -> (UnownedJob, Int, (@Sendable (Int) -> Void)?)? {
+            guard let job = jobs.next() else { return nil }
+            defer { jobCount += 1 }
+            return (job, jobCount, beforeJob)
+        }
     }
 
     private let state: Locked<State>
@@ -41,9 +51,16 @@ final class SimulationExecutor: TaskExecutor {
 
     /// Runs the next job on the calling thread; false when there is none.
     func runNext() -> Bool {
-        guard let job = state.withLock({ $0.jobs.next() }) else { return false }
+        guard let (job, number, beforeJob) = state.withLock({ $0.next() }) else { return false }
+        beforeJob?(number)
         run(job)
         return true
+    }
+
+    /// What is called before each job, with its number from 0.
+    var beforeJob: (@Sendable (_ number: Int) -> Void)? {
+        get { state.withLock { $0.beforeJob } }
+        set { state.withLock { ($0.beforeJob, $0.jobCount) = (newValue, 0) } }
     }
 
     /// Suspends the caller until no job is left; several callers resume one after the other.
