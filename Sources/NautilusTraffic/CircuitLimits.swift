@@ -6,7 +6,9 @@ public struct CircuitLimits: Sendable {
     public let failureRate: Double
     /// How many requests have to be in the window for their rate to count.
     public let minimumThroughput: Int
-    /// How long an outcome counts.
+    /// How many failures in a row open the circuit, however slowly they come.
+    public let failuresInARow: Int
+    /// How long an outcome counts for the rate.
     public let window: Duration
     /// How long nothing is sent. Retry 1 stands for the pause after the first opening, retry 2 for the pause after a
     /// failed probe.
@@ -21,6 +23,10 @@ public struct CircuitLimits: Sendable {
     ///     requests do not help a server that fails every second one, while a server that fails every third still
     ///     serves two of three.
     ///   - minimumThroughput: Less than 1 counts as 1. Default: 20, since two of three requests may fail by chance.
+    ///   - failuresInARow: How many failures without a success in between open the circuit, however slowly they come: few
+    ///     requests pass where ``Pacing`` observes the `Retry-After` of a server that is down. Less than 1 counts as 1;
+    ///     `Int.max` means never. Default: nil, as many as `minimumThroughput`, but 10 at most: a server that serves half
+    ///     of its requests fails ten in a row once in a thousand times.
     ///   - window: At least a millisecond. An outcome counts for 90 to 100 % of the window. Default: 10 s, long enough
     ///     to judge by an app's traffic, short enough to open soon after an outage begins.
     ///   - pause: Default: exponential from 5 s to 60 s with equal jitter, since a restart takes seconds and an outage
@@ -31,12 +37,14 @@ public struct CircuitLimits: Sendable {
     public init(
         failureRate: Double = 0.5,
         minimumThroughput: Int = 20,
+        failuresInARow: Int? = nil,
         window: Duration = .seconds(10),
         pause: Backoff = .exponential(base: .seconds(5), cap: .seconds(60), jitter: .equal),
         failingStatuses: HttpStatusCodes = HttpStatusCodes(500...599)
     ) {
         self.failureRate = failureRate.isNaN ? 0.5 : min(max(failureRate, 0.01), 1)
         self.minimumThroughput = max(1, minimumThroughput)
+        self.failuresInARow = max(1, failuresInARow ?? min(10, minimumThroughput))
         self.window = max(.milliseconds(1), window.clampedToCentury)
         self.pause = pause
         self.failingStatuses = failingStatuses

@@ -69,12 +69,13 @@ public struct HttpError: Error, Sendable {
         get { fields.value.sequence }
         set { fields.value.sequence = newValue }
     }
-    /// Whether the error ends a stream's connection that had served: an event or a message was received over it, or it
-    /// lasted for ten seconds. The only retry is then the stream's next connection, which costs no budget; a custom
-    /// retrier that keeps a budget has to check this.
-    public var hadServed: Bool {
-        get { fields.value.hadServed }
-        set { fields.value.hadServed = newValue }
+    /// Whether the failure is that of an event stream or a web socket which has been open: its connection has ended, or
+    /// another one could not be opened. The only retry is then the next connection. A stream is meant to outlast any
+    /// outage, so such a retry counts as no attempt and costs no budget; a custom retrier that counts or keeps a budget
+    /// has to check this.
+    public var isReconnect: Bool {
+        get { fields.value.isReconnect }
+        set { fields.value.isReconnect = newValue }
     }
     /// The error underneath; nil when the framework itself found the failure.
     public var underlying: (any Error)? {
@@ -177,7 +178,7 @@ public struct HttpError: Error, Sendable {
         var sharedAnswer: SharedAnswer?
         var call: CallIdentity = CallIdentity.none
         var sequence: CallSequence?
-        var hadServed: Bool = false
+        var isReconnect: Bool = false
         var underlying: (any Error)?
         var attempt: Int
         var trace: CallTrace

@@ -7,6 +7,9 @@ extension Call {
         if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) { throw recorder.failed(error) }
         if Task.isCancelled { throw interrupted(error) }
 
+        // A stream asks its own retrier, and puts a delay before each connection.
+        if isReconnect, !error.mayChangeWithRequest { throw recorder.failed(error) }
+
         var asked = error
         if belongsToSession, sequence.hasSession { asked.sequence = sequence }
         let decision = await retrier.retry(request, failingWith: asked)
@@ -21,6 +24,8 @@ extension Call {
             throw recorder.failed(error, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let delay, let permit):
             let delay = max(.zero, delay)
+            // Only a changed request, such as one with a fresh credential, is sent again without a delay.
+            if isReconnect, delay > .zero { throw recorder.failed(error) }
             if let reason = reasonToStop(before: delay) {
                 throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: reason))
             }
@@ -78,6 +83,15 @@ extension Call {
         var error = self.failure(.cancelled, in: .retry, underlying: last)
         error.delivery = last.delivery
         return recorder.failed(error)
+    }
+}
+
+extension HttpError {
+    /// Whether the server has answered that this very request is at fault, so that a retrier may mend it, as by a fresh
+    /// credential.
+    fileprivate var mayChangeWithRequest: Bool {
+        guard case .status(let status) = kind else { return false }
+        return (400...499).contains(status) && ![408, 425, 429].contains(status)
     }
 }
 

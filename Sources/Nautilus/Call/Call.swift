@@ -31,6 +31,8 @@ final class Call<R: Request, S: HttpService> {
     /// Whether the attempt could have been sent twice, so that its latency counts in deciding which such attempts are
     /// slow.
     var couldBeHedged = false
+    /// Whether the call opens the next connection of a stream, which decides itself on another attempt.
+    let isReconnect: Bool
     /// Whether the last request belongs to the session: it carried the session's credential, could not get one, or was
     /// to get one. Then no attempt follows it once the session is over.
     var belongsToSession = false
@@ -67,6 +69,7 @@ final class Call<R: Request, S: HttpService> {
         self.carriedCoders = constants.coders.carried
         self.constants = constants
         self.sequence = beginning.sequence
+        self.isReconnect = beginning.replacedConnection != nil
         self.target = beginning.target
         self.transport = service.transport
         self.retrier = retrier

@@ -13,17 +13,20 @@
 /// }
 /// ```
 /// A stream is meant to last, but its connections are not: servers and proxies end them every few minutes, phones lose
-/// them in every tunnel. A connection has served if something was received over it, or if it has lasted for ten
-/// seconds. The end of such a connection is not a failure (``HttpError/hadServed``): a new retrier decides what
-/// follows, and no budget pays for it, since otherwise an app's streams would use up what its calls need. A connection
-/// that has not served is like a failed attempt: one retrier counts all of these, and its budget pays. After a burst of
-/// five, connections follow one another a second apart in the long run, whatever was received.
+/// them in every tunnel, and a server may be down for an hour. So the first connection is a call like any other, and a
+/// stream that has once been open goes on trying: ``open(_:)`` returns with the next connection, or throws when the
+/// stream is over. The service's retrier decides on each end and each failure, which are marked as
+/// ``HttpError/isReconnect``: neither attempts nor budgets count there. One retrier is asked until a connection has
+/// served, so that its delays grow; after that a new one. A connection has served if something was received over it, or
+/// if it has lasted for ten seconds. After a burst of five, connections follow one another a second apart in the long
+/// run, whatever was received.
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request, S: HttpService> {
     /// The calls that open the connections.
     public let calls = CallSequence()
     private let request: R
+    private let limit: ReconnectLimit
     /// The service; if it has a selection, the service that was selected when the stream began.
     private let service: AnyHttpService<S.RequestError>
     /// The state that keeps the stream going; nil before the first connection is open.
@@ -36,30 +39,46 @@ public struct StreamConnections<R: Request, S: HttpService> {
     /// - Parameters:
     ///   - request: The request that retriers are asked about.
     ///   - service: The service. For a ``ServiceSwitch``, all connections go to the service that is selected now.
-    public init(of request: R, with service: S) {
+    ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a stream is meant to
+    ///     last.
+    public init(of request: R, with service: S, reconnectLimit: ReconnectLimit = .none) {
         (self.request, self.service) = (request, AnyHttpService(service).final)
+        limit = reconnectLimit
     }
 
-    /// Opens the first connection, or the one that ``waitForNext(after:notBefore:)`` has waited for.
+    /// Opens the first connection, or the next one, however many tries that takes.
     ///
     /// - Parameter opening: The request that opens the connection; it may say where the previous one broke off.
-    /// - Throws: The failure of the call.
+    /// - Throws: The failure of the first connection's call; after that, the failure that ends the stream.
     public mutating func open<Opening: Request>(
         _ opening: Opening
     ) async throws(HttpError) -> HttpResponse<Opening.Result> {
-        let response = try await Call.response(to: opening, with: service, after: end.take(), in: calls)
-        if reconnection == nil {
-            reconnection = StreamReconnection(
-                of: request,
-                with: service,
-                in: calls,
-                opened: response.trace,
-                Stopwatch(service.clock)
-            )
-        } else {
-            reconnection?.opened(response.trace)
+        while true {
+            do throws(HttpError) {
+                let response = try await Call.response(to: opening, with: service, after: end.take(), in: calls)
+                noteOpening(response.trace)
+                return response
+            } catch {
+                // The first connection, or a reader that has left.
+                guard reconnection != nil, !Task.isCancelled else { throw error }
+                end = try await reconnection?.next(after: error)
+            }
         }
-        return response
+    }
+
+    private mutating func noteOpening(_ trace: CallTrace) {
+        guard reconnection == nil else {
+            reconnection?.opened(trace)
+            return
+        }
+        reconnection = StreamReconnection(
+            of: request,
+            with: service,
+            in: calls,
+            limit,
+            opened: trace,
+            Stopwatch(service.clock)
+        )
     }
 
     /// Notes that something was received over the connection, so that it has served.
@@ -69,11 +88,13 @@ public struct StreamConnections<R: Request, S: HttpService> {
     ///
     /// - Parameters:
     ///   - end: How the connection ended.
-    ///   - delay: The shortest time before the next connection, for servers that ask for one. Default: none.
-    /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
-    ///   the cancellation.
+    ///   - delay: How long the server asks to wait before each connection, in addition to the retrier's own delay,
+    ///     which keeps clients apart. Default: it does not ask.
+    /// - Throws: The end, with its trace, when the retrier does not want another connection, or the limit is reached;
+    ///   the retrier's own failure; the cancellation.
     public mutating func waitForNext(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) {
-        self.end = try await reconnection?.next(after: end, notBefore: delay)
+        reconnection?.serverDelay = delay
+        self.end = try await reconnection?.next(after: end)
     }
 }
 
@@ -89,114 +110,141 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     private let request: R
     private let service: S
     private let calls: CallSequence
+    private let limit: ReconnectLimit
     private let stopwatch: Stopwatch
-    /// When and how the connection was opened.
-    private var opening: (at: Duration, trace: CallTrace)
-    private var hasReceived = false
-    /// The retrier for the useless connections since the last one that served; nil when there were none.
-    private var retrier: (any Retrier)?
-    /// The number of useless connections since then.
-    private var uselessCount = 0
+    /// When and how the last connection was opened; nil once it has ended.
+    private var connection: (openedAt: Duration, trace: CallTrace, hasReceived: Bool)?
+    /// What followed the last connection that has served; nil while one serves.
+    private var outage: StreamOutage?
+    /// How long the server asks to wait before each connection.
+    var serverDelay = Duration.zero
     /// When the next connection would be due at a steady pace.
     private var due = StreamPace.interval
 
     /// - Parameters:
     ///   - request: The request that the retriers are asked about.
     ///   - calls: The calls that open the connections: no wait outlives their session.
+    ///   - limit: How often and how long to try another connection.
     ///   - trace: The trace of the call that opened the first connection.
     ///   - stopwatch: Measures the time since then.
-    init(of request: R, with service: S, in calls: CallSequence, opened trace: CallTrace, _ stopwatch: Stopwatch) {
-        (self.request, self.service, self.calls, self.stopwatch) = (request, service, calls, stopwatch)
-        opening = (.zero, trace)
+    init(
+        of request: R,
+        with service: S,
+        in calls: CallSequence,
+        _ limit: ReconnectLimit,
+        opened trace: CallTrace,
+        _ stopwatch: Stopwatch
+    ) {
+        (self.request, self.service, self.calls, self.limit) = (request, service, calls, limit)
+        self.stopwatch = stopwatch
+        connection = (.zero, trace, false)
     }
 
     /// Notes that something was received over the connection.
-    mutating func received() { hasReceived = true }
+    mutating func received() { connection?.hasReceived = true }
 
     /// Notes that another connection has been opened.
-    mutating func opened(_ trace: CallTrace) {
-        (opening, hasReceived) = ((stopwatch.elapsed, trace), false)
-    }
+    mutating func opened(_ trace: CallTrace) { connection = (stopwatch.elapsed, trace, false) }
 
     /// Returns when it is time to open the next connection.
     ///
-    /// - Parameters:
-    ///   - end: How the connection ended.
-    ///   - delay: The shortest time before the next connection.
-    /// - Throws: The end, with its trace, when the retrier does not want another connection; the retrier's own failure;
-    ///   the cancellation.
-    mutating func next(after end: HttpError, notBefore delay: Duration) async throws(HttpError) -> StreamEnd {
-        let age = stopwatch.elapsed - opening.at
-        let loss = located(end, hadServed: hasReceived || age >= StreamPace.usefulAge)
-        if loss.hadServed {
-            (retrier, uselessCount) = (nil, 0)
-        } else {
-            uselessCount += 1
-        }
-        var retrier = retrier ?? Call.factory(for: request, of: service).create(for: request)
-        if Task.isCancelled { throw cancelled(after: loss, age) }
-        var asked = loss
+    /// - Parameter failure: How the connection ended, or the failure of the call that was to open it.
+    /// - Throws: The failure, with its trace, when the retrier does not want another connection, or the limit is
+    ///   reached; the retrier's own failure; the cancellation.
+    mutating func next(after failure: HttpError) async throws(HttpError) -> StreamEnd {
+        let loss = lost(failure)
+        var outage =
+            self.outage
+            ?? StreamOutage(
+                since: stopwatch.elapsed,
+                retrier: Call.factory(for: request, of: service).create(for: request)
+            )
+        if Task.isCancelled { throw loss.cancelled() }
+        var asked = loss.error
         if calls.hasSession { asked.sequence = calls }
-        let decision = await retrier.retry(request, failingWith: asked)
-        let (name, reason) = (retrier.name, retrier.reason)
-        // A retrier's decision on the end of a connection that has served must not count later.
-        self.retrier = loss.hadServed ? nil : retrier
-        if Task.isCancelled { throw cancelled(after: loss, age) }
+        let decision = await outage.retrier.retry(request, failingWith: asked)
+        let (name, reason) = (outage.retrier.name, outage.retrier.reason)
+        if Task.isCancelled { throw loss.cancelled() }
 
         switch decision {
         case .doNotRetry:
-            throw ended(loss, age, .init(retrier: name, action: .stop, reason: reason))
+            throw loss.final(.init(retrier: name, action: .stop, reason: reason))
         case .fail(let other):
-            throw ended(loss, age, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
+            throw loss.final(.init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let wanted, let permit):
-            // No retrier may go on forever with connections that are of no use.
-            guard uselessCount < service.maxAttempts else {
-                throw ended(loss, age, .init(retrier: "Call", action: .stop, reason: .ceiling(service.maxAttempts)))
+            let delay = paced(max(.zero, wanted.clampedToCentury) + serverDelay.clampedToCentury)
+            let moment = stopwatch.elapsed + delay - outage.start
+            if let reason = limit.reasonToStop(after: outage.count, at: moment) {
+                throw loss.final(.init(retrier: "StreamConnections", action: .stop, reason: reason))
             }
+            outage.count += 1
             do {
                 try await RetrySleep.sleep(
-                    for: paced(max(wanted, delay)),
+                    for: delay,
                     stopwatch,
                     deadline: nil,
                     nap: { [calls, service] in try await calls.sleep(for: $0, on: service.clock) },
-                    spread: retrier.spread
+                    spread: outage.retrier.spread
                 )
             } catch {
-                throw cancelled(after: loss, age)
+                throw loss.cancelled()
             }
-            return StreamEnd(loss: loss, permit: permit)
+            self.outage = outage
+            return StreamEnd(loss: loss.error, permit: permit)
         }
     }
 
     /// Lengthens a delay if the pace requires it.
     private mutating func paced(_ delay: Duration) -> Duration {
         let now = stopwatch.elapsed
-        let delay = max(.zero, delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)
+        let delay = max(delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)
         due = max(due, now + delay) + StreamPace.interval
         return delay
     }
 
-    /// Adds the known facts about the connection to its end.
-    private func located(_ end: HttpError, hadServed: Bool) -> HttpError {
-        var loss = end
-        loss.hadServed = hadServed
-        loss.call = opening.trace.call
-        loss.attempt = opening.trace.attempts.last?.number ?? 0
-        if loss.request == nil { loss.request = opening.trace.request }
-        if loss.exchange == nil { loss.exchange = opening.trace.attempts.last?.exchanges.last }
-        return loss
+    /// Adds the known facts to a failure. The outage is over if the connection had served.
+    private mutating func lost(_ failure: HttpError) -> StreamLoss {
+        var error = failure
+        error.isReconnect = true
+        guard let connection = connection.take() else {
+            // No other connection could be opened; the failed call has said everything about itself.
+            return StreamLoss(error: error, trace: failure.trace, age: .zero)
+        }
+        let age = stopwatch.elapsed - connection.openedAt
+        if connection.hasReceived || age >= StreamPace.usefulAge { outage = nil }
+        let last = connection.trace.attempts.last
+        (error.call, error.attempt) = (connection.trace.call, last?.number ?? 0)
+        if error.request == nil { error.request = connection.trace.request }
+        if error.exchange == nil { error.exchange = last?.exchanges.last }
+        return StreamLoss(error: error, trace: connection.trace, age: age)
     }
+}
 
-    /// Creates the error that ends the stream.
-    private func ended(
-        _ loss: HttpError,
-        _ age: Duration,
-        _ decision: CallTrace.Decision?,
-        surfacing other: HttpError? = nil
-    ) -> HttpError {
-        var trace = opening.trace
+/// The tries to open another connection, since the loss of the last one that has served.
+private struct StreamOutage {
+    /// When that one was lost.
+    let start: Duration
+    /// The retrier for all of them, so that its delays grow.
+    var retrier: any Retrier
+    var count = 0
+
+    init(since start: Duration, retrier: any Retrier) {
+        (self.start, self.retrier) = (start, retrier)
+    }
+}
+
+/// The end of a connection, or the failure to open one, with the trace of its call.
+private struct StreamLoss {
+    let error: HttpError
+    let trace: CallTrace
+    /// How long the connection was open.
+    let age: Duration
+
+    /// The error that ends the stream.
+    func final(_ decision: CallTrace.Decision?, surfacing other: HttpError? = nil) -> HttpError {
+        var trace = trace
         // The attempt that opened the connection had succeeded; now it has come to an end.
-        let outcome = CallTrace.Outcome.failed(loss.stage, loss.kind, loss.delivery)
+        let outcome = CallTrace.Outcome.failed(error.stage, error.kind, error.delivery)
         var last =
             trace.attempts.popLast() ?? CallTrace.Attempt(number: 1, start: .zero, duration: .zero, outcome: outcome)
         last.outcome = outcome
@@ -205,18 +253,17 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         trace.attempts.append(last)
         trace.duration += age
 
-        var error = other ?? loss
-        error.call = loss.call
-        if error.attempt == 0 { error.attempt = loss.attempt }
-        if error.request == nil { error.request = loss.request }
-        (error.trace, error.sequence) = (trace, nil)
-        error.markFinal()
-        return error
+        var surfacing = other ?? error
+        surfacing.call = error.call
+        if surfacing.attempt == 0 { surfacing.attempt = error.attempt }
+        if surfacing.request == nil { surfacing.request = error.request }
+        (surfacing.trace, surfacing.sequence) = (trace, nil)
+        surfacing.markFinal()
+        return surfacing
     }
 
-    private func cancelled(after loss: HttpError, _ age: Duration) -> HttpError {
-        let cancellation = HttpError(.cancelled, stage: .retry, delivery: loss.delivery, underlying: loss)
-        return ended(loss, age, nil, surfacing: cancellation)
+    func cancelled() -> HttpError {
+        final(nil, surfacing: HttpError(.cancelled, stage: .retry, delivery: error.delivery, underlying: error))
     }
 }
 

@@ -83,6 +83,9 @@ public struct Backoff: Sendable {
         Backoff(growth: .step(delay), cap: cap, jitter: jitter)
     }
 
+    /// The same schedule with delays of at most `limit` before jitter.
+    func capped(at limit: Duration) -> Backoff { Backoff(growth: growth, cap: min(cap, limit), jitter: jitter) }
+
     /// Whether the delays are random.
     var isJittered: Bool {
         if case .decorrelated = growth { return true }

@@ -59,7 +59,9 @@ extension BackoffRetrier {
 extension BackoffRetrier.Configuration {
     /// The schedule of delays to use after `error`.
     func schedule(after error: HttpError) -> Backoff {
-        switch RetryCharge(after: error) {
+        // Whoever waits for a feed wants it back soon after the server.
+        if error.isReconnect { return backoff.capped(at: Self.longestReconnectDelay) }
+        return switch RetryCharge(after: error) {
         case .postponed, .throttling: throttlingBackoff ?? backoff
         case .unavailable, .failure, .hedge, nil: backoff
         }
@@ -74,6 +76,9 @@ extension BackoffRetrier.Configuration {
         let latest = isDrawn ? hint + Self.longestSpread : hint
         return delay >= max(range.lowerBound, hint) && delay <= max(range.upperBound, latest)
     }
+
+    /// The longest delay of the schedule before a feed's next connection, before jitter.
+    private static let longestReconnectDelay = Duration.seconds(30)
 
     /// The longest span over which to spread calls that were told when to come back.
     private static let longestSpread = Duration.seconds(10)

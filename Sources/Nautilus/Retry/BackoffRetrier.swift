@@ -39,6 +39,9 @@ public struct BackoffRetrier: Retrier {
 
     /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. When
     /// the device is offline, it first waits for a network.
+    ///
+    /// A feed that has been open (``HttpError/isReconnect``) reconnects however often that takes, without paying, with
+    /// delays of at most 30 s from the schedule, and however long `Retry-After` is.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         if let refusal = refusal(of: error) { return refuse(because: refusal) }
         let ending = await waitForNetwork(after: error)
@@ -46,8 +49,10 @@ public struct BackoffRetrier: Retrier {
         if case .online(let absence, let spread)? = ending {
             return retryFreely(after: spread, failure: error, because: .online(after: absence))
         }
-        // More attempts would only add load.
-        guard retries + 1 < policy.maxAttempts else { return refuse(because: .attemptsUsed(policy.maxAttempts)) }
+        // More attempts would only add load; a feed's are bounded by their delays instead.
+        guard error.isReconnect || retries + 1 < policy.maxAttempts else {
+            return refuse(because: .attemptsUsed(policy.maxAttempts))
+        }
 
         let step = policy.schedule(after: error)
             .delay(beforeRetry: retries + 1, previous: lastDelay, random: policy.random)
@@ -119,8 +124,10 @@ public struct BackoffRetrier: Retrier {
             // A wait that one call is told to observe holds for all calls, even when this call does not wait, or has no
             // attempt left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
-            // The caller would rather get the error than wait that long.
-            guard hint <= policy.retryAfterCap else { return error.refusal(of: hint, over: policy.retryAfterCap) }
+            // The caller would rather get the error than wait that long; a feed has nobody who waits for an answer.
+            guard error.isReconnect || hint <= policy.retryAfterCap else {
+                return error.refusal(of: hint, over: policy.retryAfterCap)
+            }
         }
 
         // The request might be executed twice.
@@ -131,7 +138,7 @@ public struct BackoffRetrier: Retrier {
     /// Waits until the device is online; nil when there is nothing to wait for, or no time left to wait.
     private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
         // A policy without retries should not make this kind of retry either.
-        guard policy.maxAttempts > 1 else { return nil }
+        guard error.isReconnect || policy.maxAttempts > 1 else { return nil }
         return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
     }
 

@@ -76,9 +76,11 @@ public struct RetryCondition: Sendable {
         return copy
     }
 
-    /// Whether another attempt may overcome `error`, and why.
+    /// Whether another attempt may overcome `error`, and why. A feed that has been open (``HttpError/isReconnect``) goes
+    /// on after any server error except 501, after 401, and after refusals on this side.
     public func verdict(for error: HttpError) -> Verdict {
-        switch error.kind {
+        if error.isReconnect, let verdict = reconnectVerdict(for: error) { return verdict }
+        return switch error.kind {
         case .status(409) where retriesKeysInProgress && error.request?.hasIdempotencyKey == true:
             .retry("409 Conflict: the attempt before, with the same key, is still in progress")
         case .status(let status): statuses[status] ?? Self.unlisted(status: status)
@@ -95,6 +97,27 @@ public struct RetryCondition: Sendable {
         case .environmentChanged: .stop("the call belongs to the environment that it began in")
         case .authorization: .stop("waiting does not fix authorization")
         case .custom: .stop("an error of the application")
+        }
+    }
+
+    /// The verdict for a feed that has been open, if it differs: only an answer by which the server means it ends a feed.
+    /// A status whose line was changed keeps that line.
+    private func reconnectVerdict(for error: HttpError) -> Verdict? {
+        switch error.kind {
+        case .status(let status) where statuses[status] == Self.standardStatuses[status]:
+            if status == 401 { return .retry("401 Unauthorized: the next connection brings a fresh credential") }
+            guard (500...599).contains(status), status != 501 else { return nil }
+            return .retry("status \(status): the server's failure, however long it lasts, does not end a feed")
+        case .refused: return .retry("held back on this side: that counts as waiting")
+        case .deadline: return .retry("the next connection has time of its own")
+        case .authorization where error.isTransient: return .retry("the credential can be refreshed later")
+        case .custom:
+            // A header that another call has to bring, as during the same outage.
+            guard var inner = error.underlying as? HttpError else { return nil }
+            inner.isReconnect = true
+            let verdict = verdict(for: inner)
+            return verdict.isRetryable ? verdict : nil
+        default: return nil
         }
     }
 

@@ -7,22 +7,21 @@ extension Request {
     /// ```swift
     /// for try await event in Feed().events(with: service) { print(event.type, event.data) }
     /// ```
-    /// Each connection is a call with its own retrier, which handles its failures, refreshes included. When a
-    /// connection ends or breaks, the service's retrier is also asked, as about a lost connection. The next connection
-    /// is made after the retrier's delay or the server's `retry:`, whichever is longer, with `Last-Event-ID`.
+    /// The first connection is a call like any other. Once it is open, the sequence outlasts any outage: when a
+    /// connection ends, breaks or cannot be opened, the service's retrier is asked (`HttpError/isReconnect`), and with
+    /// `BackoffRetrier` there is always a next try, with `Last-Event-ID`, whatever its attempts and its budget. Tries
+    /// are delayed by the schedule, whose delays grow to 30 s at most until a connection has served, by `Retry-After`,
+    /// and by the server's `retry:` on top. A connection has served if an event has arrived over it, or if it has
+    /// lasted for ten seconds. After the first five, connections are opened no faster than one a second in the long
+    /// run, whatever arrives over them.
     ///
-    /// A connection has served if an event has arrived over it, or if it has lasted for ten seconds. The connection
-    /// after it is free: a new retrier is asked, and its budget does not pay (`HttpError/hadServed`). Other connections
-    /// are counted by one retrier, and paid for. After the first five, connections are opened no faster than one a
-    /// second in the long run, whatever arrives over them, so that a server that accepts each connection only to end it
-    /// is not asked more often.
-    ///
-    /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3). If the retrier does not want another
-    /// connection, the sequence ends with the service's own error, whose trace tells why, even if the last connection
-    /// ended normally: there may be more events that would never arrive. A service without retriers reads one
-    /// connection; `HttpBodyStream/events(limit:)` also reads one, and ends when it does. If the request's method is
-    /// not safe, such as a POST that is answered with events, the sequence also ends when a connection ends normally,
-    /// since another request would repeat the effect; after a connection that breaks, the retrier decides.
+    /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3), and with an error when the server means it:
+    /// a 4xx except 401, 408, 425 and 429; 501; a failure of TLS; another content type; an event that is too large. It
+    /// also ends, with the service's own error, when a retrier of yours does not want another connection, and when the
+    /// limit is reached: its trace tells why. A service without retriers reads one connection;
+    /// `HttpBodyStream/events(limit:)` also reads one, and ends when it does. If the request's method is not safe, such
+    /// as a POST that is answered with events, the sequence also ends when a connection ends normally, since another
+    /// request would repeat the effect; after a connection that breaks, the retrier decides.
     ///
     /// When the task is cancelled, the sequence ends with an error of kind `cancelled`. When the session in which the
     /// sequence began is over, it ends at once with the service's error, with `RefreshError/superseded` underneath, or
@@ -43,15 +42,19 @@ extension Request {
     ///   - lastEventId: The identifier from which to continue. Default: none, from now on.
     ///   - limit: The largest size of an event, in bytes. Default: 1 MiB; a larger event ends the sequence, with
     ///     `HttpBodyStream/ReadError/tooLarge(limit:)` underneath.
+    ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a feed is meant to
+    ///     last.
     public func events<S: HttpService>(
         with service: S,
         after lastEventId: String = "",
-        limit: Int = 1_048_576
+        limit: Int = 1_048_576,
+        reconnectLimit: ReconnectLimit = .none
     ) -> ServerSentEvents<Self, S.RequestError> {
         ServerSentEvents(
             request: self,
             service: AnyHttpService(service),
-            parser: EventParser(lastEventId: lastEventId, limit: limit)
+            parser: EventParser(lastEventId: lastEventId, limit: limit),
+            reconnectLimit: reconnectLimit
         )
     }
 }
@@ -67,11 +70,12 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
     let request: R
     let service: AnyHttpService<Failure>
     let parser: EventParser
+    let reconnectLimit: ReconnectLimit
 
     /// Connects when the first event is asked for.
     public func makeAsyncIterator() -> AsyncIterator {
         // All connections go to the service that the first one goes to.
-        AsyncIterator(service: DerivedService(service: service.final, base: request), parser: parser)
+        AsyncIterator(service: DerivedService(service: service.final, base: request), parser, reconnectLimit)
     }
 
     /// An iterator over the events, one after the other.
@@ -85,8 +89,12 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         private var chunks: EventChunks?
         private var isOver = false
 
-        init(service: DerivedService<AnyHttpService<Failure>, R>, parser: EventParser) {
-            let connections = StreamConnections(of: service.base, with: service)
+        init(
+            service: DerivedService<AnyHttpService<Failure>, R>,
+            _ parser: EventParser,
+            _ reconnectLimit: ReconnectLimit
+        ) {
+            let connections = StreamConnections(of: service.base, with: service, reconnectLimit: reconnectLimit)
             (self.connections, calls) = (Confined(connections), connections.calls)
             self.service = service
             self.coders = service.coders.carried
@@ -190,7 +198,9 @@ struct EventsRequest<Base: Request>: ForwardingRequest {
     var header: HttpHeader {
         var header = base.header
         if header[.accept] == nil { header[.accept] = HttpMimeType.eventStream.description }
-        if header["Cache-Control"] == nil { header["Cache-Control"] = "no-store" }
+        // A cache on the way has to ask the server (WHATWG HTML §9.2.2; RFC 9111 §5.2.1.4); `no-store` only forbids it to
+        // keep the answer, and does not forbid it to give one that it has.
+        if header["Cache-Control"] == nil { header["Cache-Control"] = "no-cache" }
         if !lastEventId.isEmpty { header[.lastEventId] = lastEventId }
         return header
     }

@@ -3,12 +3,16 @@ import Nautilus
 
 /// An open web socket: incoming messages are an asynchronous sequence, outgoing ones are sent with ``send(_:)``.
 ///
-/// When the connection breaks, or the server goes away, the service's retrier decides whether to open another, as it
-/// decides on another attempt; credentials are stamped anew. A connection has served if a message has come over it, or
-/// if it has lasted for ten seconds. After such a connection, a new retrier is asked, and no budget pays
-/// (`HttpError/hadServed`); other connections are counted by one retrier, and paid for. Connections follow one another
-/// a second apart in the long run, after five at once. When the retrier wants no other connection, the stream ends with
-/// the service's error, whose trace tells why.
+/// The first connection is opened by a call like any other. After that the stream outlasts any outage: when the
+/// connection breaks, the server goes away, or no other connection can be opened, the service's retrier is asked
+/// (`HttpError/isReconnect`), and with `BackoffRetrier` there is always a next try, whatever its attempts and its budget.
+/// Tries are delayed by the schedule, whose delays grow to 30 s at most until a connection has served, and by
+/// `Retry-After`; credentials are stamped anew. A connection has served if a message has come over it, or if it has
+/// lasted for ten seconds. Connections follow one another a second apart in the long run, after five at once.
+///
+/// The stream ends with the service's error when the server means it: a closure of which `StreamRequest` says so, an
+/// answer of 4xx except 401, 408, 425 and 429, or of 501, a failure of TLS. It also ends when a retrier of yours does not
+/// want another connection, and when the limit is reached: the error's trace tells why.
 ///
 /// Meanwhile the reader waits, and so do senders. This means:
 /// - Messages that the server sent while there was no connection are lost: ask for what was missed. Messages that came
@@ -277,16 +281,23 @@ extension MessageStream {
 extension StreamRequest {
     /// Opens the web socket in the same way as any call: headers, interceptors, credential, redirects, retries.
     ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - reconnectLimit: How often and how long to try another connection after a loss. Default: none, since a socket
+    ///     is meant to last.
     /// - Returns: The open socket; releasing it closes it.
     /// - Throws: The service's own error, made by `HttpService/mapError(_:)` from the last real failure.
-    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> MessageStream<
-        Self, S.RequestError
-    > {
-        if let selected = service.selectedService { return try await schedule(with: selected) }
+    public func schedule<S: HttpService>(
+        with service: S,
+        reconnectLimit: ReconnectLimit = .none
+    ) async throws(S.RequestError) -> MessageStream<Self, S.RequestError> {
+        if let selected = service.selectedService {
+            return try await schedule(with: selected, reconnectLimit: reconnectLimit)
+        }
         do throws(HttpError) {
             let base = WebSocketService(service)
             let opening = WebSocketCall(request: self, handshake: base.handshake)
-            let connections = Confined(StreamConnections(of: opening, with: base))
+            let connections = Confined(StreamConnections(of: opening, with: base, reconnectLimit: reconnectLimit))
             let connection = try await connections.value.open(opening).body.connection
             return MessageStream(self, connection, by: opening, connections, service: service)
         } catch {

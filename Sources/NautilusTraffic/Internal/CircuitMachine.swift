@@ -47,6 +47,8 @@ struct CircuitMachine: Sendable {
     private var openings = 0
     private var previousPause = Duration.zero
     private var window: OutcomeWindow
+    /// How many requests have failed since the last success, however long ago.
+    private var failuresInARow = 0
     private let limits: CircuitLimits
 
     init(limits: CircuitLimits) {
@@ -64,7 +66,9 @@ struct CircuitMachine: Sendable {
         }
         window.forget(at: now)
         let part = min(1, Double(window.total) / Double(limits.minimumThroughput))
-        return window.total == 0 ? .nothing : .some(part * window.failureRate)
+        let row = min(1, Double(failuresInARow) / Double(limits.failuresInARow))
+        let worth = max(part * window.failureRate, row)
+        return window.total == 0 && row == 0 ? .nothing : .some(worth)
     }
 
     /// The permit while the circuit is closed, which takes no time into account; nil when ``ask(at:)`` has to answer.
@@ -112,14 +116,17 @@ struct CircuitMachine: Sendable {
             return nil
         case (.success, false):
             window.count(isFailure: false, at: now)
+            failuresInARow = 0
             return nil
         case (.success, true):
             close()
             return .closed
         case (.failure(let pause), false):
             window.count(isFailure: true, at: now)
-            guard window.total >= limits.minimumThroughput, window.failureRate >= limits.failureRate else { return nil }
-            return open(for: pause, at: now)
+            failuresInARow += 1
+            let isTooOften =
+                window.total >= limits.minimumThroughput && window.failureRate >= limits.failureRate
+            return isTooOften || failuresInARow >= limits.failuresInARow ? open(for: pause, at: now) : nil
         case (.failure(let pause), true):
             return open(for: pause, at: now)
         }
@@ -144,6 +151,7 @@ struct CircuitMachine: Sendable {
         state = .closed
         // Outcomes from before the pause no longer count.
         window = OutcomeWindow(length: limits.window)
+        failuresInARow = 0
     }
 }
 

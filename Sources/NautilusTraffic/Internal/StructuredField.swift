@@ -177,7 +177,7 @@ extension StructuredFieldParser {
             return readNumber()?.integer == nil ? nil : .other
         case UInt8(ascii: "%"):
             field.skip()
-            return readString() == nil ? nil : .other
+            return skipDisplayString() ? .other : nil
         case let byte? where byte == UInt8(ascii: "-") || byte.isDigit:
             return readNumber()
         case let byte? where byte == UInt8(ascii: "*") || byte.isLetter:
@@ -214,6 +214,36 @@ extension StructuredFieldParser {
             }
         }
         return nil
+    }
+
+    /// Skips a display string behind its percent sign (§4.2.10); false when it is malformed. Only a percent sign escapes
+    /// in it: a backslash stands for itself.
+    private mutating func skipDisplayString() -> Bool {
+        guard field.skip("\"") else { return false }
+        var text: [UInt8] = []
+        while let byte = field.current {
+            field.skip()
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self).utf8.elementsEqual(text)
+            case UInt8(ascii: "%"):
+                guard let high = readHexDigit(), let low = readHexDigit() else { return false }
+                text.append(high << 4 | low)
+            case 0x20...0x7E: text.append(byte)
+            default: return false
+            }
+        }
+        return false
+    }
+
+    /// A hexadecimal digit, whose letters have to be lowercase there.
+    private mutating func readHexDigit() -> UInt8? {
+        guard let byte = field.current else { return nil }
+        field.skip()
+        switch byte {
+        case 0x30...0x39: return byte - 0x30
+        case 0x61...0x66: return byte - 0x61 + 10
+        default: return nil
+        }
     }
 
     private mutating func readBytes() -> String? {

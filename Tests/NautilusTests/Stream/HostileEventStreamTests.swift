@@ -23,13 +23,14 @@ struct HostileEventStreamTests {
         var reason: RetryReason? { httpError?.trace.attempts.last?.decision?.reason }
     }
 
-    /// Reads up to `limit` events, with the default backoff without its jitter.
+    /// Reads up to `count` events, with the default backoff without its jitter.
     private func read(
-        _ limit: Int = .max,
+        _ count: Int = .max,
         delay: Duration? = nil,
         budget: Int = 10,
         eventLimit: Int = 1 << 16,
         timeout: Duration? = nil,
+        tries: Int? = nil,
         _ answer: @escaping @Sendable (_ number: Int, ManualClock) -> Connection
     ) async throws -> Story {
         try await simulate { simulation in
@@ -49,9 +50,11 @@ struct HostileEventStreamTests {
             )
             var story = Story()
             do {
-                for try await _ in Ping(timeout: timeout).events(with: service, limit: eventLimit) {
+                let limit = ReconnectLimit(attempts: tries)
+                let ping = Ping(timeout: timeout)
+                for try await _ in ping.events(with: service, limit: eventLimit, reconnectLimit: limit) {
                     story.events += 1
-                    if story.events == limit { break }
+                    if story.events == count { break }
                 }
             } catch {
                 story.error = error
@@ -67,20 +70,22 @@ struct HostileEventStreamTests {
         seconds.map { .milliseconds(Int($0 * 1000)) }
     }
 
-    @Test("C4: one that ends each connection at once is asked four times, and paid for three times")
+    /// When a stream of which no connection serves is asked, without jitter: the delays double up to 20 s.
+    private static let growing = seconds(0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 51.5, 71.5, 91.5)
+
+    @Test("C4: one that ends each connection at once is asked ever more slowly, for nothing, up to the limit")
     func endsAtOnce() async throws {
-        let story = try await read { _, _ in .events() }
-        #expect(story.starts == Self.seconds(0, 0.5, 1.5, 3.5))
-        #expect(story.balance == 7)
+        let story = try await read(tries: 9) { _, _ in .events() }
+        #expect(story.starts == Self.growing)
+        #expect(story.balance == 10)
         #expect(story.httpError?.kind == .transport(.networkConnectionLost))
-        #expect(story.reason == .attemptsUsed(4))
+        #expect(story.reason == .custom("reconnect limit: 9 connections in a row"))
     }
 
-    @Test("C4: comments are no event: four connections of nothing else, and the stream ends")
+    @Test("C4: comments are no event: connections of nothing else come ever more slowly")
     func commentsOnly() async throws {
-        let story = try await read { _, _ in .events(": ping\n\n: ping\n\n") }
-        #expect(story.starts == Self.seconds(0, 0.5, 1.5, 3.5))
-        #expect(story.reason == .attemptsUsed(4))
+        let story = try await read(tries: 9) { _, _ in .events(": ping\n\n: ping\n\n") }
+        #expect(story.starts == Self.growing)
     }
 
     @Test(
@@ -109,17 +114,20 @@ struct HostileEventStreamTests {
         #expect(story.balance == 10)
     }
 
-    @Test("C4: retry: 0 does not shorten the retrier's own delay, nor make a useless connection free")
+    @Test("C4: retry: 0 does not shorten the retrier's own delay")
     func retryZeroUseless() async throws {
-        let story = try await read { _, _ in .events("retry: 0\n\n") }
-        #expect(story.starts == Self.seconds(0, 0.5, 1.5, 3.5))
-        #expect(story.balance == 7)
+        let story = try await read(tries: 9) { _, _ in .events("retry: 0\n\n") }
+        #expect(story.starts == Self.growing)
+        #expect(story.balance == 10)
     }
 
-    @Test("C4: a delay that nobody can wait for is an hour", arguments: ["99999999999999999999", "3600001", "3600000"])
+    @Test(
+        "C4: a delay of years is an hour, and the retrier's own",
+        arguments: ["99999999999999999999", "3600001", "3600000"]
+    )
     func hugeRetry(delay: String) async throws {
         let story = try await read(3) { _, _ in .events("retry: \(delay)\ndata: a\n\n") }
-        #expect(story.starts == Self.seconds(0, 3600, 7200))
+        #expect(story.starts == Self.seconds(0, 3600.5, 7201))
     }
 
     @Test(
@@ -136,37 +144,32 @@ struct HostileEventStreamTests {
         #expect(story.bytesRead <= 5 * (1 << 16))
     }
 
-    @Test("C4: empty answers and 503s in turn are paid for, each, and come to an end")
+    @Test("C4: empty answers and 503s in turn come ever more slowly, for nothing")
     func alternating() async throws {
-        let story = try await read { number, _ in number.isMultiple(of: 2) ? .failure : .events() }
-        // One retrier counts the connections that end, 0.5, 1 and 2 s apart; each of them needs a retry after 0.5 s. A bucket
-        // pays as long as it is more than half full.
-        #expect(story.starts == Self.seconds(0, 0.5, 1, 2, 2.5, 4.5))
-        #expect(story.balance == 5)
+        let story = try await read(tries: 9) { number, _ in number.isMultiple(of: 2) ? .failure : .events() }
+        #expect(story.starts == Self.growing)
+        #expect(story.balance == 10)
         #expect(story.httpError?.kind == .status(503))
-        #expect(story.reason == .budget)
     }
 
-    @Test("C4: an event now and then does not make the 503s in between free: the budget ends the stream")
+    @Test("C4: with a 503 behind each event, an event stream goes on for nothing, and once a second")
     func alternatingWithEvents() async throws {
-        let story = try await read(1000, delay: .zero) { number, _ in
+        let story = try await read(100, delay: .zero) { number, _ in
             number.isMultiple(of: 2) ? .failure : .events("data: a\n\n")
         }
-        #expect(story.events == 6)
-        #expect(story.starts.count == 12)
-        #expect(story.balance == 5)
-        #expect(story.httpError?.kind == .status(503))
-        #expect(story.reason == .budget)
+        #expect(story.events == 100)
+        #expect(story.starts == (0..<199).map { .seconds(max(0, $0 - 4)) })
+        #expect(story.balance == 10)
     }
 
     @Test("C4: silence is ended by the request's timeout, and is no connection that has served before ten seconds")
     func silent() async throws {
-        let story = try await read(timeout: .seconds(5)) { _, clock in
+        let story = try await read(timeout: .seconds(5), tries: 3) { _, clock in
             .events(of: 1, on: clock, pause: .seconds(100), ":")
         }
         #expect(story.starts == Self.seconds(0, 5.5, 11.5, 18.5))
         #expect(story.httpError?.kind == .timeout(.seconds(5)))
-        #expect(story.balance == 7)
+        #expect(story.balance == 10)
     }
 }
 

@@ -36,11 +36,10 @@ struct ServerSentEventsTests {
 
     func data(
         _ transport: ScriptedTransport,
-        retries: Int = 2,
         on clock: ManualClock? = nil
     ) async throws -> [String] {
         var data: [String] = []
-        let service = service(transport, retries: retries, on: clock)
+        let service = service(transport, on: clock)
         for try await event in Ping.get.events(with: service) { data.append(event.data) }
         return data
     }
@@ -57,6 +56,17 @@ struct ServerSentEventsTests {
         #expect(try await data(transport) == ["a", "b", "c"])
         #expect(transport.attempts.map { $0.header["Last-Event-ID"] } == [nil, "1", "2", "2", "2"])
         #expect(transport.attempts.map { $0.header[.accept] } == Array(repeating: "text/event-stream", count: 5))
+    }
+
+    @Test("F12b: each connection asks past the caches on its way, unless the request says otherwise")
+    func noCache() async throws {
+        let transport = ScriptedTransport(Self.events("data: a\n\n"), .status(503), .status(204))
+        _ = try await data(transport)
+        #expect(transport.attempts.map { $0.header["Cache-Control"] } == Array(repeating: "no-cache", count: 3))
+        let other = ScriptedTransport(.status(204))
+        let request = Ping(header: ["Cache-Control": "max-age=5"])
+        for try await _ in request.events(with: service(other)) {}
+        #expect(other.attempts.map { $0.header["Cache-Control"] } == ["max-age=5"])
     }
 
     @Test("an identifier of more than 8 KiB is not kept, and the one before is told to the server")
@@ -108,7 +118,7 @@ struct ServerSentEventsTests {
     }
 
     @Test(
-        "connections that have not served are counted by one retrier, in order or not; with each event comes a new one",
+        "connections that have not served count for the reconnect limit, in order or not; an event begins anew",
         arguments: [nil, broken]
     )
     func counted(end: TransportError?) async throws {
@@ -116,19 +126,22 @@ struct ServerSentEventsTests {
             Self.events("", endingWith: end),
             Self.events("data: a\n\n", endingWith: end),
             Self.events(": no event\n\n", endingWith: end),
-            Self.events("", endingWith: end)
+            Self.events("", endingWith: end),
+            afterLast: .repeat
         )
         let events = Locked<[String]>([])
         let error = await #expect(throws: HttpError.self) {
-            for try await event in Ping.get.events(with: service(transport, retries: 1)) {
+            let service = service(transport, retries: 1)
+            for try await event in Ping.get.events(with: service, reconnectLimit: .attempts(2)) {
                 events.withLock { $0.append(event.data) }
             }
         }
         #expect(events.withLock { $0 } == ["a"])
         #expect(transport.count == 4)
         #expect(error?.kind == .transport(.networkConnectionLost))
-        #expect(error?.hadServed == false)
-        #expect(error?.trace.attempts.last?.decision?.reason == .attemptsUsed(2))
+        #expect(error?.isReconnect == true)
+        let reason = error?.trace.attempts.last?.decision?.reason
+        #expect(reason == .custom("reconnect limit: 2 connections in a row"))
     }
 
     @Test(
@@ -142,7 +155,7 @@ struct ServerSentEventsTests {
         #expect(try await events.next()?.data == "a")
         let error = await #expect(throws: HttpError.self) { _ = try await events.next() }
         #expect(error?.kind == .transport(.networkConnectionLost))
-        #expect(error?.hadServed == true)
+        #expect(error?.isReconnect == true)
         #expect(error?.request?.method == .get)
         #expect(error?.exchange?.status == 200)
         let attempt = try #require(error?.trace.attempts.first)
@@ -185,7 +198,7 @@ struct ServerSentEventsTests {
         }
     }
 
-    @Test("a retrier that never gives up is ended by the service's limit of attempts")
+    @Test("a retrier that never gives up and waits for nothing connects five times at once, and then once a second")
     func ceiling() async throws {
         struct Always: Retrier {
             mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { true }
@@ -197,12 +210,12 @@ struct ServerSentEventsTests {
                 retrierFactory: AnyRetrierFactory { Always() },
                 transport: transport,
                 clock: simulation.clock
-            ).with { $0.maxAttempts = 7 }
-            let error = await #expect(throws: HttpError.self) {
-                for try await _ in Ping.get.events(with: service) {}
+            ).with { $0.maxAttempts = 3 }
+            await #expect(throws: HttpError.self) {
+                for try await _ in Ping.get.events(with: service, reconnectLimit: .attempts(100)) {}
             }
-            #expect(transport.count == 7)
-            #expect(error?.trace.attempts.last?.decision?.reason == .ceiling(7))
+            #expect(transport.count == 101)
+            #expect(transport.attempts.map(\.start) == (0...100).map { .seconds(max(0, $0 - 4)) })
         }
     }
 

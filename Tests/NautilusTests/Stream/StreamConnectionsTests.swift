@@ -53,17 +53,17 @@ struct StreamConnectionsTests {
         }
     }
 
-    @Test("one that has not served is counted, and the retrier ends the stream")
+    @Test("one that has not served is counted, and the limit ends the stream")
     func useless() async throws {
         try await simulate { [transport] _ in
-            var connections = StreamConnections(of: Listen(), with: sites())
+            var connections = StreamConnections(of: Listen(), with: sites(), reconnectLimit: .attempts(3))
             let error = await #expect(throws: HttpError.self) {
                 while true {
                     _ = try await connections.open(Listen())
                     try await connections.waitForNext(after: end)
                 }
             }
-            #expect(error?.kind == .transport(.networkConnectionLost) && error?.hadServed == false)
+            #expect(error?.kind == .transport(.networkConnectionLost) && error?.isReconnect == true)
             #expect(transport.count == 4)
         }
     }

@@ -12,7 +12,7 @@ struct CircuitMachineTests {
         case closed, tipping, open, pauseOver, probing, freed
     }
 
-    static let limits = CircuitLimits(failureRate: 0.5, minimumThroughput: 4)
+    static let limits = CircuitLimits(failureRate: 0.5, minimumThroughput: 4, failuresInARow: .max)
     static let pause = Duration.seconds(5)
 
     /// The machine in a state, the permits of a regular request and of the probe that are under way, and the time.

@@ -96,6 +96,22 @@ struct RateLimitTests {
         #expect(Self.limits(["RateLimit": value]) == "")
     }
 
+    @Test(
+        "F12c: a limit beside a display string or an unreadable member is kept; a malformed field leaves the older ones",
+        arguments: [
+            (#""a";r=1;t=2;note=%"a \ b""#, "a: 1, reset in 2 s"),
+            (
+                #""x";r=y, "a";r=1;t=2, "z", ("d");r=1, 7;r=1, "w";r=-1, "v";r=1.5;t=1, "b";r=0;t=?1"#,
+                "a: 1, reset in 2 s, b: 0, no reset"
+            ),
+            ("remaining=1, limit=x, reset=(1 2)", ": 1, no reset"),
+            (#""a";r=1;t=2, "b";r=="#, ": 7, no reset"),
+        ]
+    )
+    func unreadableMembers(value: String, expected: String) {
+        #expect(Self.limits(["RateLimit": value, "X-RateLimit-Remaining": "7"]) == expected)
+    }
+
     @Test("a malformed policy is left out, and the limit stands")
     func malformedPolicy() {
         // As one server really writes it: two values in one item.

@@ -35,6 +35,20 @@ struct StructuredFieldTests {
         #expect(StructuredField.list(text) == nil)
     }
 
+    @Test("F12c: in a display string only a percent sign escapes, and its text is valid UTF-8")
+    func displayStrings() {
+        for text in [#"%"a \ b""#, #"%"\""#, #"%"""#, #"%"%22%5c%e2%82%ac""#, #"a;note=%"C:\x";b=1, (%"\")"#] {
+            #expect(StructuredField.list(text) != nil, "\(text)")
+        }
+        for text in [
+            #"%"a"#, #"%"\"""#, #"%"%""#, #"%"%2""#, #"%"%2g""#, #"%"%C3%A9""#, #"%"%c3""#, #"%"%ff""#, #"%"é""#,
+            #"% "a""#,
+            "%\"\t\"",
+        ] {
+            #expect(StructuredField.list(text) == nil, "\(text)")
+        }
+    }
+
     @Test("dictionaries are read, of a repeated key the last, and refused when malformed anywhere")
     func dictionaries() throws {
         let members = try #require(StructuredField.dictionary("limit=100, remaining=50;x, a, *b=c;d=1, limit=7"))

@@ -19,9 +19,10 @@ public enum RetryCharge: Hashable, Sendable {
     /// Creates the charge of a retry after `error`; nil when it is free.
     ///
     /// A request that found no network, or that was held back here, has not reached any server; its retry is the first
-    /// that can be a load on one. Nor is it a failure when the connection of a stream ends after it has served.
+    /// that can be a load on one. Nor is it a failure of a call when a stream reconnects, a second
+    /// apart at least in the long run.
     init?(after error: HttpError) {
-        guard !error.isRefusal, !error.hadServed else { return nil }
+        guard !error.isRefusal, !error.isReconnect else { return nil }
         let isInvited = error.delivery == .rejected && error.retryAfter != nil
         switch error.kind {
         case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
