@@ -18,8 +18,8 @@
 /// stream is over. The service's retrier decides on each end and each failure, which are marked as
 /// ``HttpError/isReconnect``: neither attempts nor budgets count there. One retrier is asked until a connection has
 /// served, so that its delays grow; after that a new one. A connection has served if something was received over it, or
-/// if it has lasted for ten seconds. After a burst of five, connections follow one another a second apart in the long
-/// run, whatever was received.
+/// if it has lasted for ten seconds. A try that fails is followed by another after a second at the earliest. After a burst
+/// of five, connections follow one another a second apart in the long run, whatever was received.
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request, S: HttpService> {
@@ -172,7 +172,9 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         case .fail(let other):
             throw loss.final(.init(retrier: name, action: .fail, reason: reason), surfacing: other)
         case .retry(let wanted, let permit):
-            let delay = paced(max(.zero, wanted.clampedToCentury) + serverDelay.clampedToCentury)
+            // A server that is down is asked at most once a second, and a connection that was lost is replaced sooner.
+            let least = loss.isOfConnection ? .zero : StreamPace.interval
+            let delay = paced(max(least, wanted.clampedToCentury + serverDelay.clampedToCentury))
             let moment = stopwatch.elapsed + delay - outage.start
             if let reason = limit.reasonToStop(after: outage.count, at: moment) {
                 throw loss.final(.init(retrier: "StreamConnections", action: .stop, reason: reason))
@@ -208,7 +210,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         error.isReconnect = true
         guard let connection = connection.take() else {
             // No other connection could be opened; the failed call has said everything about itself.
-            return StreamLoss(error: error, trace: failure.trace, age: .zero)
+            return StreamLoss(error: error, isOfConnection: false, trace: failure.trace, age: .zero)
         }
         let age = stopwatch.elapsed - connection.openedAt
         if connection.hasReceived || age >= StreamPace.usefulAge { outage = nil }
@@ -216,7 +218,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         (error.call, error.attempt) = (connection.trace.call, last?.number ?? 0)
         if error.request == nil { error.request = connection.trace.request }
         if error.exchange == nil { error.exchange = last?.exchanges.last }
-        return StreamLoss(error: error, trace: connection.trace, age: age)
+        return StreamLoss(error: error, isOfConnection: true, trace: connection.trace, age: age)
     }
 }
 
@@ -236,6 +238,8 @@ private struct StreamOutage {
 /// The end of a connection, or the failure to open one, with the trace of its call.
 private struct StreamLoss {
     let error: HttpError
+    /// Whether a connection has ended.
+    let isOfConnection: Bool
     let trace: CallTrace
     /// How long the connection was open.
     let age: Duration
@@ -281,7 +285,7 @@ enum StreamPace {
     /// leave an idle one alone for longer, and opening one every ten seconds is hardly a load.
     static let usefulAge = Duration.seconds(10)
     /// How far apart connections are in the long run, whatever was received over them: a server that accepts
-    /// connections only to end them is not asked more often.
+    /// connections only to end them is not asked more often. Also the shortest time after a try that has failed.
     static let interval = Duration.seconds(1)
     /// How many connections may follow at once before that, such as when a server is being replaced.
     static let burst = 5

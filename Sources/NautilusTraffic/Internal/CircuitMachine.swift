@@ -66,9 +66,7 @@ struct CircuitMachine: Sendable {
         }
         window.forget(at: now)
         let part = min(1, Double(window.total) / Double(limits.minimumThroughput))
-        let row = min(1, Double(failuresInARow) / Double(limits.failuresInARow))
-        let worth = max(part * window.failureRate, row)
-        return window.total == 0 && row == 0 ? .nothing : .some(worth)
+        return window.total == 0 ? .nothing : .some(part * window.failureRate)
     }
 
     /// The permit while the circuit is closed, which takes no time into account; nil when ``ask(at:)`` has to answer.

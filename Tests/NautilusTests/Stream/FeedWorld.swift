@@ -92,9 +92,10 @@ func readFeed(
         retrierFactory: BackoffRetrier.factory(policy),
         transport: server,
         clock: clock
-    ).with { $0.deadline = deadline }
+    )
     var numbers: [Int] = []
-    for try await event in Ping(timeout: .seconds(5)).events(with: service, reconnectLimit: limit) {
+    let ping = Ping(timeout: .seconds(5), deadline: deadline)
+    for try await event in ping.events(with: service, reconnectLimit: limit) {
         numbers.append(Int(event.data) ?? 0)
         if numbers.last ?? 0 >= last { break }
     }

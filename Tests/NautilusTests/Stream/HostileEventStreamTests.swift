@@ -158,7 +158,7 @@ struct HostileEventStreamTests {
             number.isMultiple(of: 2) ? .failure : .events("data: a\n\n")
         }
         #expect(story.events == 100)
-        #expect(story.starts == (0..<199).map { .seconds(max(0, $0 - 4)) })
+        #expect(story.starts == (0..<199).map { .seconds($0 < 8 ? $0 / 2 : $0 - 4) })
         #expect(story.balance == 10)
     }
 

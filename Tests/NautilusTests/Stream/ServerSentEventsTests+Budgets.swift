@@ -31,18 +31,20 @@ extension ServerSentEventsTests {
     @Test("an empty budget ends no stream, and no reconnect is refused")
     func emptyBudget() async throws {
         let transport = ScriptedTransport(Self.events("data: a\n\n"), Self.events(""), .status(503), .status(204))
-        let service = AnyHttpService(
-            apiUrl: "a.com",
-            retrierFactory: BackoffRetrier.factory(
-                .standard.with {
-                    $0.backoff = .constant(.zero)
-                    $0.budget = .shared(TokenBucketBudget(capacity: 0))
-                }
-            ),
-            transport: transport,
-            clock: clock
-        )
-        for try await _ in Ping.get.events(with: service) {}
+        try await simulate { simulation in
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.backoff = .constant(.zero)
+                        $0.budget = .shared(TokenBucketBudget(capacity: 0))
+                    }
+                ),
+                transport: transport,
+                clock: simulation.clock
+            )
+            for try await _ in Ping.get.events(with: service) {}
+        }
         #expect(transport.count == 4)
     }
 }

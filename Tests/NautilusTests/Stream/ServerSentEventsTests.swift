@@ -38,6 +38,7 @@ struct ServerSentEventsTests {
         _ transport: ScriptedTransport,
         on clock: ManualClock? = nil
     ) async throws -> [String] {
+        guard clock != nil else { return try await simulate { try await self.data(transport, on: $0.clock) } }
         var data: [String] = []
         let service = service(transport, on: clock)
         for try await event in Ping.get.events(with: service) { data.append(event.data) }
@@ -280,7 +281,7 @@ struct ServerSentEventsTests {
             isConnected ? reply : Self.events("retry: 4000\ndata: a\n\n"),
             clock: clock
         )
-        let reading = Task { try await data(transport) }
+        let reading = Task { try await data(transport, on: clock) }
         try await clock.waitForSleepers(count: 1)
         reading.cancel()
         let error = await #expect(throws: HttpError.self) { try await reading.value }

@@ -63,7 +63,7 @@ struct MessageStreamOutageTests {
             )
             let chat = try await ChatStream().schedule(with: service, reconnectLimit: limit)
             var (lines, messages) = (chat.makeAsyncIterator(), [String]())
-            do {
+            do throws(HttpError) {
                 for _ in 0..<2 { if let line = try await lines.next() { messages.append(line) } }
                 await chat.close()
                 return (messages, nil, server.starts.withLock { $0 })
