@@ -64,6 +64,13 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "CurlCommandTests",
+            dependencies: [
+                "ChildProcesses", "Nautilus", "ScriptedSockets",
+                .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        ),
+        .testTarget(
             name: "NotesTests",
             dependencies: [
                 "DemoServers", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",

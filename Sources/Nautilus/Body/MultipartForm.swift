@@ -193,7 +193,7 @@ struct MultipartEncoder {
     }
 
     private func header(of part: MultipartForm.Part) throws(InvalidRequest) -> String {
-        var disposition = "form-data; name=\"\(part.name.formEscaped)\""
+        var disposition = "form-data; name=\"\(part.name.withWireLineEnds.formEscaped)\""
         if let fileName = part.fileName { disposition += "; filename=\"\(fileName.formEscaped)\"" }
         var header: HttpHeader = ["Content-Disposition": disposition]
         header[.contentType] = part.contentType?.description
@@ -251,7 +251,8 @@ private struct JoinedChunks: AsyncSequence, Sendable {
 extension String {
     /// The text for use in quotes, written as browsers write it, since servers expect that (WHATWG HTML,
     /// "multipart/form-data encoding algorithm"; RFC 7578 §4.2 leaves it open): line breaks and quotes are
-    /// percent-encoded, a `%` stays as it is.
+    /// percent-encoded, a `%` stays as it is. A field's name has its line ends as CRLF before that; a file's name keeps
+    /// its own.
     fileprivate var formEscaped: String {
         unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
@@ -261,6 +262,24 @@ extension String {
             default: escaped.unicodeScalars.append(scalar)
             }
         }
+    }
+}
+
+extension String {
+    /// The text with each line end, be it CR, LF or both, as CRLF.
+    fileprivate var withWireLineEnds: String {
+        var (text, isAfterReturn) = ("", false)
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\r": text += "\r\n"
+            // The second half of CRLF.
+            case "\n" where isAfterReturn: break
+            case "\n": text += "\r\n"
+            default: text.unicodeScalars.append(scalar)
+            }
+            isAfterReturn = scalar == "\r"
+        }
+        return text
     }
 }
 

@@ -3,7 +3,7 @@ extension Request {
     ///
     /// ```swift
     /// print(try await GetNote(id: 7).curlCommand(with: service))
-    /// // curl --request GET 'https://api.example.com/v1/notes/7'
+    /// // curl --request GET --user-agent Nautilus --header 'Accept:' 'https://api.example.com/v1/notes/7'
     /// ```
     /// Shows the request as it and the service declare it, including ``HttpService/asyncHeader``. Additions by
     /// interceptors and the retrier, such as a session's token, are missing, since asking for them could begin a
@@ -11,8 +11,9 @@ extension Request {
     ///
     /// - Parameters:
     ///   - service: The service that the call would go to.
-    ///   - showsSecrets: Whether queries, the values of sensitive fields, and the body are shown. Default: false, since
-    ///     such a command ends up in logs and tickets.
+    ///   - showsSecrets: Whether queries, secret path components, the values of sensitive fields, and the body are
+    ///     shown, so that the command sends exactly this request. Default: false, since such a command ends up in logs
+    ///     and tickets.
     /// - Throws: The service's own error, for a request that cannot be built.
     public func curlCommand<S: HttpService>(
         with service: S,

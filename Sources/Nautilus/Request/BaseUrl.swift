@@ -28,6 +28,7 @@ package final class BaseUrl: Sendable {
             throw .baseUrl(reason: "it contains a blank, a control character or a backslash")
         }
         guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .baseUrl(reason: "a fragment is never sent") }
+        try Self.checkSlashes(of: text)
         let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
         guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
 
@@ -64,6 +65,26 @@ package final class BaseUrl: Sendable {
     /// Whether another base has the same origin and path.
     package func isSamePlace(as other: BaseUrl) -> Bool {
         place == other.place
+    }
+
+    /// Refuses a scheme that is not followed by a colon and two slashes. Otherwise it would be read as a host, and what
+    /// follows as its port or its path.
+    private static func checkSlashes(of text: String) throws(InvalidRequest) {
+        let end = text.utf8.firstIndex { ":/?".utf8.contains($0) } ?? text.endIndex
+        let scheme = text[..<end].lowercased()
+        guard ["http", "https", "ws", "wss"].contains(scheme), end != text.endIndex else { return }
+        let rest = text.utf8[end...]
+        let fault: String
+        if rest.starts(with: "//".utf8) {
+            fault = "a colon is missing"
+        } else if rest.starts(with: ":/".utf8), !rest.starts(with: "://".utf8) {
+            fault = "a slash is missing"
+        } else if rest.starts(with: ":".utf8), !rest.starts(with: "://".utf8), rest.dropFirst().first?.isDigit != true {
+            fault = "two slashes are missing"
+        } else {
+            return
+        }
+        throw .baseUrl(reason: "\(fault) after its scheme; write \(scheme)://")
     }
 
     private static func splitScheme(of text: String, isSecure: Bool) -> (scheme: String, rest: Substring) {

@@ -28,6 +28,8 @@ public struct HttpRequest: Sendable, Redacted {
     /// The fields with the credential whose names do not show it (by ``HttpHeader/Name/isSensitive``). They are not
     /// printed either.
     public private(set) var stampedNames: [HttpHeader.Name] = []
+    /// The values in the path that are not printed, as the route has marked them.
+    var pathSecrets: [String] = []
     /// Whether a call has built the request, possibly changed since.
     var isBuilt = false
 
@@ -83,11 +85,16 @@ public struct HttpRequest: Sendable, Redacted {
 
     /// A field as text that is safe to log.
     func redacted(_ field: HttpHeader.Field) -> String {
-        stampedNames.contains(field.name) ? "\(field.name): ‹redacted›" : field.description
+        if stampedNames.contains(field.name) { return "\(field.name): ‹redacted›" }
+        // A field may name the URL, as `Referer` does.
+        return field.hiding(pathSecrets).description
     }
 
-    /// Method and URL without its query, which may hold a token.
-    public var description: String { "\(method) \(url.withoutSecrets)" }
+    /// Method and URL without its query, which may hold a token, and without a path component that is a secret.
+    public var description: String { "\(method) \(printedUrl)" }
+
+    /// The URL as text that is safe to log.
+    var printedUrl: String { url.withoutSecrets.hiding(pathSecrets) }
 
     /// Shows method, URL and the redacted header, never the body.
     public var customMirror: Mirror {
@@ -103,6 +110,18 @@ extension URL {
         (components.user, components.password, components.query, components.fragment) = (nil, nil, nil, nil)
         return (components.string ?? "‹URL›") + (hasQuery ? "?…" : "")
     }
+
+    /// The URL without user and password, which libcurl would otherwise send as Basic credentials; nil without an
+    /// authority.
+    var withoutAuthorityUser: String? {
+        let text = absoluteString
+        // Nearly no URL has a user.
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+        guard let start = text.firstRange(of: "://")?.upperBound else { return nil }
+        let end = text[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
+        guard let at = text[start..<end].lastIndex(of: "@") else { return text }
+        return String(text[..<start]) + text[text.index(after: at)...]
+    }
 }
 
 extension HttpRequest {
@@ -115,8 +134,8 @@ extension HttpRequest {
     /// Called more than once for a request, since interceptors and retriers add fields. A transport calls it before it
     /// sends anything, since it may be used without a service.
     ///
-    /// - Throws: ``InvalidRequest``: the method or a field name is not a token, a value would split the header, or
-    ///   there is a body that the method does not allow.
+    /// - Throws: ``InvalidRequest``: the method or a field name is not a token, a value would split the header, a
+    ///   field is one that only the transport writes, or there is a body that the method does not allow.
     public func validate() throws(InvalidRequest) {
         try validate(trusting: nil)
     }
@@ -127,7 +146,10 @@ extension HttpRequest {
     /// - Throws: The errors of ``validate()``.
     func validate(trusting checked: HttpHeader?) throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method }
-        if checked.map(header.isIdentical) != true { try header.validate() }
+        if checked.map(header.isIdentical) != true {
+            try header.validate()
+            for field in header.fields where field.name.isWrittenByTransport { throw .reservedHeader(field.name) }
+        }
         guard body.isEmpty || !["GET", "HEAD", "TRACE"].contains(method.rawValue) else {
             throw .bodyNotAllowed(method)
         }
@@ -149,62 +171,6 @@ extension HttpHeader {
 extension String {
     fileprivate var isToken: Bool {
         !utf8.isEmpty && hasOnly(\.isTokenCharacter)
-    }
-}
-
-/// Why a request cannot be built. Nothing was sent.
-public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The base URL cannot be used.
-    case baseUrl(reason: String)
-    /// A component of the route, counted from 0, is empty.
-    case emptyRouteComponent(index: Int)
-    /// A component of the route, counted from 0, is `.` or `..`.
-    case dotRouteComponent(index: Int)
-    /// The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
-    case method
-    /// A field name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs.
-    case headerName
-    /// The value of the field `name` has a character that a header must not contain: CR, LF or NUL.
-    case headerValue(name: HttpHeader.Name)
-    /// The body's value cannot be encoded; `at` is the path of coding keys to the place.
-    case bodyNotEncodable(at: String)
-    /// A file that is to be sent cannot be read.
-    case file(HttpFileError)
-    /// The parts of a form contain every boundary that was drawn to separate them.
-    case multipartBoundary
-    /// The method does not take a body.
-    case bodyNotAllowed(HttpMethod)
-    /// The timeout or the deadline is not positive.
-    case notPositive(parameter: String)
-
-    /// The fault, and its remedy.
-    public var description: String {
-        switch self {
-        case .baseUrl(let reason):
-            "The base URL cannot be used: \(reason)."
-        case .emptyRouteComponent(let index):
-            "Component \(index) of the route is empty, which would address another resource; "
-                + "check the identifier, or ask for a trailing slash with HttpRoute(_:trailingSlash:)."
-        case .dotRouteComponent(let index):
-            "Component \(index) of the route is . or .., which servers take for a step within the path; check the "
-                + "identifier."
-        case .method:
-            "The method is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
-        case .headerName:
-            "A header name is not a token (RFC 9110 §5.6.2): letters, digits, hyphens and a few other signs."
-        case .headerValue(let name):
-            "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
-        case .bodyNotEncodable(let place):
-            "The body cannot be encoded: the value at \(place) has no representation."
-        case .file(let error):
-            "The body cannot be read: \(error)"
-        case .multipartBoundary:
-            "No boundary was found that the parts of the form do not contain; use a random source that is random."
-        case .bodyNotAllowed(let method):
-            "\(method) does not carry a body; use POST, or put the values into the query."
-        case .notPositive(let parameter):
-            "The \(parameter) must be more than zero; use nil for none."
-        }
     }
 }
 

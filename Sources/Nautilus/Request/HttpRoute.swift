@@ -1,12 +1,17 @@
+import Foundation
+
 /// The path of a request below the service's base URL, component by component.
 ///
 /// ```swift
 /// var route: HttpRoute { ["users", userId, "notes", 7] }
 /// ```
 /// A component is data, never a path: `/`, `%` and Unicode are percent-encoded, and a component `.` or `..` is refused.
+/// A component that is a secret is marked, `["reset", .sensitive(token)]`, and never printed.
 public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// The components as they were given, before encoding.
+    /// The components as they were given, before encoding, secrets included.
     public let components: [String]
+    /// The values that were marked as secrets.
+    let secrets: [String]
     /// Whether the path ends in `/`.
     public let hasTrailingSlash: Bool
 
@@ -18,13 +23,39 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     ///   - trailingSlash: Whether the path ends in `/`. Default: false, since with a slash most servers see another
     ///     resource.
     public init(_ components: [String], trailingSlash: Bool = false) {
-        self.components = components
-        self.hasTrailingSlash = trailingSlash
+        self.init(components, secrets: [], trailingSlash: trailingSlash)
+    }
+
+    /// Creates a route from components of several types, among them secrets: `HttpRoute(["reset", .sensitive(token)],
+    /// trailingSlash: true)`.
+    ///
+    /// - Parameters:
+    ///   - components: The components, not encoded; each is taken by its description.
+    ///   - trailingSlash: Whether the path ends in `/`. Default: false, since with a slash most servers see another
+    ///     resource.
+    @_disfavoredOverload
+    public init(_ components: [any CustomStringConvertible], trailingSlash: Bool = false) {
+        var secrets: [String] = []
+        let texts = components.map { component in
+            guard type(of: component) == SensitiveComponent.self, let secret = component as? SensitiveComponent else {
+                return component.description
+            }
+            secrets.append(secret.value)
+            return secret.value
+        }
+        self.init(texts, secrets: secrets, trailingSlash: trailingSlash)
     }
 
     /// Creates a route from anything that describes itself: strings, numbers, UUIDs, your own identifiers.
     public init(arrayLiteral components: any CustomStringConvertible...) {
-        self.init(components.map(\.description))
+        self.init(components)
+    }
+
+    /// Creates a route; `secrets` are hidden wherever they occur in the request's URL.
+    init(_ components: [String], secrets: [String], trailingSlash: Bool) {
+        self.components = components
+        self.secrets = secrets
+        self.hasTrailingSlash = trailingSlash
     }
 
     /// The path, with `/` before every component; empty for no components.
@@ -44,7 +75,58 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 }
 
+extension HttpRoute {
+    /// A component whose value is never printed; written as `.sensitive(value)` in a route.
+    public struct SensitiveComponent: Sendable {
+        fileprivate let value: String
+    }
+}
+
+extension HttpRoute.SensitiveComponent: Redacted {
+    /// Never the value.
+    public var description: String { "‹redacted›" }
+}
+
+extension CustomStringConvertible where Self == HttpRoute.SensitiveComponent {
+    /// A component of a route that is a secret, such as the token of a reset link or a webhook:
+    /// `["hooks", .sensitive(token)]`.
+    ///
+    /// It is sent like any other component. Errors, traces, observers and descriptions print `‹redacted›` in its
+    /// place, wherever it occurs in the URL, also after a redirect; ``HttpRequest/curlCommand(showsSecrets:)`` shows it
+    /// on demand.
+    ///
+    /// - Parameter value: The component, not encoded.
+    public static func sensitive(_ value: some CustomStringConvertible) -> HttpRoute.SensitiveComponent {
+        HttpRoute.SensitiveComponent(value: value.description)
+    }
+}
+
+extension HttpRoute: Redacted {
+    /// The path as it is sent, without the secrets in it; empty for no components.
+    public var description: String {
+        components.map { "/" + (secrets.contains($0) ? "‹redacted›" : $0.percentEncoded) }.joined()
+            + (hasTrailingSlash ? "/" : "")
+    }
+}
+
+extension HttpHeader.Field {
+    /// The field without the segments of its value that contain one of the secrets.
+    func hiding(_ secrets: [String]) -> HttpHeader.Field {
+        secrets.isEmpty ? self : HttpHeader.Field(name: name, value: value.hiding(secrets))
+    }
+}
+
 extension String {
+    /// The text, such as a path or a URL, without the segments that contain one of the secrets, encoded or not.
+    func hiding(_ secrets: [String]) -> String {
+        guard !secrets.isEmpty else { return self }
+        return split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            let decoded = segment.removingPercentEncoding ?? String(segment)
+            let hasSecret = secrets.contains { !$0.isEmpty && (decoded.contains($0) || segment.contains($0)) }
+            return hasSecret ? "‹redacted›" : segment
+        }.joined(separator: "/")
+    }
+
     /// The string with every byte but the unreserved ones of RFC 3986 §2.3 percent-encoded.
     package var percentEncoded: String {
         // Most strings need no encoding.

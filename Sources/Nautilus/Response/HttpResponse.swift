@@ -19,7 +19,7 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// The trace of the call; empty inside the call, which is not over yet.
     public var trace: CallTrace {
         get { origins?.value.trace ?? CallTrace() }
-        set { changeOrigins { $0 = ResponseOrigins(trace: newValue) } }
+        set { changeOrigins { $0 = ResponseOrigins(trace: newValue, pathSecrets: $0.pathSecrets) } }
     }
     /// The exchange that this response answers; nil if the response was made by an interceptor or a hook, and outside
     /// of the call, where ``trace`` has all exchanges.
@@ -88,7 +88,9 @@ extension HttpResponse {
 
     /// Marks this response as the answer to an exchange.
     mutating func answer(_ exchange: CallTrace.Exchange, to request: HttpRequest) {
-        origins = Boxed(ResponseOrigins(exchange: exchange, request: request))
+        origins = Boxed(
+            ResponseOrigins(exchange: exchange, request: request, pathSecrets: request.pathSecrets)
+        )
     }
 
     private mutating func changeOrigins(_ change: (inout ResponseOrigins) -> Void) {
@@ -117,6 +119,7 @@ extension HttpResponse {
     var withoutOrigins: HttpResponse {
         var response = self
         (response.origins, response.stream) = (nil, nil)
+        if !pathSecrets.isEmpty { response.origins = Boxed(ResponseOrigins(pathSecrets: pathSecrets)) }
         return response
     }
 }
@@ -134,19 +137,24 @@ private struct ResponseOrigins: Sendable {
     var exchange: CallTrace.Exchange?
     var request: HttpRequest?
     var sharedAnswer: SharedAnswer?
+    /// The values in the URL's path that are not printed.
+    var pathSecrets: [String] = []
     /// The values before a request's rejection replaced them; nil if no request has rejected the response.
     var received: Received?
 }
 
 extension HttpResponse: Redacted {
-    /// Status and URL without its query; never the body.
+    /// Status and URL without its query and secrets in its path; never the body.
     public var description: String {
-        url.map { "\(status) from \($0.withoutSecrets)" } ?? "\(status)"
+        url.map { "\(status) from \($0.withoutSecrets.hiding(pathSecrets))" } ?? "\(status)"
     }
+
+    private var pathSecrets: [String] { origins?.value.pathSecrets ?? [] }
 
     /// Shows status, URL and the redacted header, never the body.
     public var customMirror: Mirror {
-        Mirror(self, children: ["response": description, "header": header.description])
+        let fields = header.fields.map { $0.hiding(pathSecrets).description }
+        return Mirror(self, children: ["response": description, "header": fields.joined(separator: "\n")])
     }
 }
 

@@ -7,7 +7,8 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     public let method: HttpMethod
     /// The origin that the request was sent to first, before redirects.
     public let origin: HttpOrigin
-    /// The path, without query, and percent-encoded: a decoded component could break a log line.
+    /// The path, without query, and percent-encoded: a decoded component could break a log line. A component that is a
+    /// secret, `.sensitive(value)` in the route, is `‹redacted›`.
     public let path: String
     /// Whether the request carries an `Idempotency-Key`.
     public let hasIdempotencyKey: Bool
@@ -19,7 +20,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
         guard let origin = request.origin else { return nil }
         self.method = request.method
         self.origin = origin
-        self.path = request.url.path(percentEncoded: true)
+        self.path = request.url.path(percentEncoded: true).hiding(request.pathSecrets)
         self.hasIdempotencyKey = request.header[.idempotencyKey] != nil
         self.isToServiceOrigin = origin == serviceOrigin
     }

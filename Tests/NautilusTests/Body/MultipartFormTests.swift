@@ -45,15 +45,19 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "names are written as browsers write them",
+        "F12d: names are written as browsers write them: a field's with its line ends as CRLF, a file's with its own",
         arguments: [
-            ("plain", "plain"), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nX-Evil: 1", "a%0AX-Evil: 1"),
-            ("50%", "50%"), ("a\\b;c=d", "a\\b;c=d"), ("süß.png", "süß.png"), ("", ""),
+            ("plain", "plain", "plain"), ("a\"b", "a%22b", "a%22b"), ("a\r\nb", "a%0D%0Ab", "a%0D%0Ab"),
+            ("a\nX-Evil: 1", "a%0D%0AX-Evil: 1", "a%0AX-Evil: 1"), ("a\rb", "a%0D%0Ab", "a%0Db"),
+            ("\n\r\r\n\n", "%0D%0A%0D%0A%0D%0A%0D%0A", "%0A%0D%0D%0A%0A"), ("50%", "50%", "50%"),
+            ("a\\b;c=d", "a\\b;c=d", "a\\b;c=d"), ("süß.png", "süß.png", "süß.png"), ("", "", ""),
+            ("\"\u{301}\n\u{301}", "%22\u{301}%0D%0A\u{301}", "%22\u{301}%0A\u{301}"),
         ]
     )
-    func names(name: String, written: String) async throws {
+    func names(name: String, written: String, file: String) async throws {
         let text = try await text([.data(Data(), named: name, fileName: name)])
-        #expect(text.contains("form-data; name=\"\(written)\"; filename=\"\(written)\"\r\nContent-Type"))
+        #expect(text.contains("form-data; name=\"\(written)\"; filename=\"\(file)\"\r\nContent-Type"))
+        #expect(try await self.text([.text("c", named: name)]).contains("form-data; name=\"\(written)\"\r\n\r\nc"))
     }
 
     @Test("a header that would not stay one is refused before anything is sent")

@@ -70,7 +70,7 @@ struct BaseUrlTests {
         (["h#f", "h/#", "h/x#\u{301}"], "a fragment is never sent"),
         (["", "/", "/v1", "?a", "https://", "http:///v1", "//h"], "it names no host"),
         (
-            ["user@h", "https://user:secret@h", "@h", "h@", "mailto:me@h", "h@\u{301}x", "https:user@h/"],
+            ["user@h", "https://user:secret@h", "@h", "h@", "mailto:me@h", "h@\u{301}x"],
             "credentials do not belong in a URL; put them into the header"
         ),
         (
@@ -83,7 +83,7 @@ struct BaseUrlTests {
         ),
         (
             [
-                "h:", "h:/x", "https:/h", "h:0", "h:65536", "h:99999", "h:-1", "h:+80", "h:8a", "h:1:2",
+                "h:", "h:/x", "https:0", "h:0", "h:65536", "h:99999", "h:-1", "h:+80", "h:8a", "h:1:2",
                 "h:18446744073709551617", "[::1]:", "[::1]:x",
             ],
             "its port is not a number from 1 to 65535"
@@ -101,6 +101,31 @@ struct BaseUrlTests {
     )
     func refused(base: String, reason: String) {
         #expect(throws: InvalidRequest.baseUrl(reason: reason)) { try BaseUrl(base, isSecure: true) }
+    }
+
+    @Test(
+        "F13: a base URL whose scheme lacks a slash or its colon is refused with that reason",
+        arguments: [
+            ("https:/api.example.com", "a slash is missing after its scheme; write https://"),
+            ("HTTP:/api.example.com/v1", "a slash is missing after its scheme; write http://"),
+            ("http:/", "a slash is missing after its scheme; write http://"),
+            ("wss:/api.example.com", "a slash is missing after its scheme; write wss://"),
+            ("https:api.example.com", "two slashes are missing after its scheme; write https://"),
+            ("https:user@h/", "two slashes are missing after its scheme; write https://"),
+            ("http:", "two slashes are missing after its scheme; write http://"),
+            ("https//api.example.com", "a colon is missing after its scheme; write https://"),
+        ]
+    )
+    func slashes(base: String, reason: String) throws {
+        for isSecure in [true, false] {
+            #expect(throws: InvalidRequest.baseUrl(reason: reason)) { try BaseUrl(base, isSecure: isSecure) }
+            #expect(throws: InvalidRequest.baseUrl(reason: reason)) { try BaseUrl(URL.reading(base), isSecure: isSecure) }
+        }
+    }
+
+    @Test("F13: a host that is called like a scheme is still a host", arguments: ["https:8080", "http", "http/a", "https?a"])
+    func schemeLikeHosts(base: String) throws {
+        #expect(throws: Never.self) { try BaseUrl(base, isSecure: true) }
     }
 
     @Test("base and request share one query")

@@ -6,8 +6,10 @@ import Testing
 struct HttpMethodTests {
     @Test("methods are idempotent as RFC 9110 §9.2.2 has it")
     func idempotent() {
-        let all: [HttpMethod] = [.get, .head, .post, .put, .patch, .delete, .options, "TRACE", "PROPFIND", "get"]
-        #expect(all.filter(\.isIdempotent) == [.get, .head, .put, .delete, .options, "TRACE"])
+        let all: [HttpMethod] = [
+            .get, .head, .post, .put, .patch, .delete, .options, .query, "TRACE", "PROPFIND", "get", "query",
+        ]
+        #expect(all.filter(\.isIdempotent) == [.get, .head, .put, .delete, .options, .query, "TRACE"])
     }
 
     @Test("a method is what goes on the wire, its case included")

@@ -71,13 +71,15 @@ struct PrintingObserverTests {
         let service = Staging(transport: transport)
         #expect(
             try await Create().curlCommand(with: service)
-                == "curl --request POST --header 'Authorization: ‹redacted›' --header 'Content-Type: application/json' "
-                + "--data-binary '‹15 bytes›' 'https://api.example.com/v1/a%20b?…'"
+                == "curl --request POST --user-agent Nautilus --header 'Authorization: ‹redacted›' "
+                + "--header 'Accept: application/json' --header 'Content-Type: application/json' "
+                + "--data-raw '‹15 bytes›' 'https://api.example.com/v1/a%20b?…'"
         )
         #expect(
             try await Create().curlCommand(with: AnyHttpService(service), showsSecrets: true)
-                == "curl --request POST --header 'Authorization: secret' --header 'Content-Type: application/json' "
-                + #"--data-binary '{"name":"it'\''s"}' 'https://api.example.com/v1/a%20b?token=secret'"#
+                == "curl --request POST --user-agent Nautilus --header 'Authorization: secret' "
+                + "--header 'Accept: application/json' --header 'Content-Type: application/json' "
+                + #"--data-raw '{"name":"it'\''s"}' 'https://api.example.com/v1/a%20b?token=secret'"#
         )
         #expect(transport.count == 0)
         let error = await #expect(throws: HttpError.self) {
@@ -110,18 +112,15 @@ struct PrintingObserverTests {
         )
         #expect(
             request.curlCommand()
-                == #"curl --request POST --header 'Authorization: ‹redacted›' --header 'X-Name: it'\''s' "#
-                + #"--data-binary '‹15 bytes›' 'https://api.example.com/a?…'"#
+                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: ‹redacted›' "
+                + #"--header 'X-Name: it'\''s' --header 'Content-Type: application/octet-stream' "#
+                + #"--data-raw '‹15 bytes›' 'https://api.example.com/a?…'"#
         )
         #expect(
             request.curlCommand(showsSecrets: true)
-                == #"curl --request POST --header 'Authorization: secret' --header 'X-Name: it'\''s' "#
-                + #"--data-binary 'secret '\''quoted'\''' 'https://user:secret@api.example.com/a?key=secret'"#
-        )
-        let binary = HttpRequest(url: try .reading("https://a.example/b"), body: .data(Data([0xFF])))
-        #expect(
-            binary.curlCommand(showsSecrets: true)
-                == "curl --request GET --data-binary '‹1 bytes›' 'https://a.example/b'"
+                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: secret' "
+                + #"--header 'X-Name: it'\''s' --header 'Content-Type: application/octet-stream' "#
+                + #"--data-raw 'secret '\''quoted'\''' 'https://api.example.com/a?key=secret'"#
         )
     }
 }

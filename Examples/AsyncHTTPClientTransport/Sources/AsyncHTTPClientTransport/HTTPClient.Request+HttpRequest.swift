@@ -28,7 +28,7 @@ extension HTTPClient.Request {
         var fields: [(String, String)] = []
         fields.reserveCapacity(request.header.fields.count + 1)
         var namesEncodings = false
-        for field in request.header.fields where field.name != .contentLength && field.name != .host {
+        for field in request.header.fields {
             // The client refuses them as well, but names no name.
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw InvalidRequest.headerValue(name: field.name)
@@ -110,7 +110,6 @@ extension HTTPClient.Body.StreamWriter {
 
 extension HttpHeader.Name {
     fileprivate static let acceptEncoding = HttpHeader.Name("Accept-Encoding")
-    fileprivate static let host = HttpHeader.Name("Host")
 }
 
 extension TransportError {

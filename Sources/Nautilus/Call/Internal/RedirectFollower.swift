@@ -157,7 +157,7 @@ struct RedirectFollower: Sendable {
         if status == 303 && request.method != .head || status < 303 && request.method == .post {
             next.method = .get
             next.body = .empty
-            for name in [HttpHeader.Name.contentType, .contentLength, "Content-Encoding", "Content-Language"] {
+            for name in [HttpHeader.Name.contentType, "Content-Encoding", "Content-Language"] {
                 next.header[name] = nil
             }
         }

@@ -72,15 +72,17 @@ struct RequestBuilder {
             if header[.contentEncoding] == nil { header[.contentEncoding] = content.encoding }
         }
 
+        let route = request.route
         var built = HttpRequest(
             method: request.method,
-            url: try base.appending(request.route, query: request.query),
+            url: try base.appending(route, query: request.query),
             // A route and a query cannot change the origin.
             origin: base.origin,
             header: header,
             body: payload,
             priority: request.priority
         )
+        built.pathSecrets = route.secrets
         built.allowsBodyAcrossOrigins = request.allowsBodyAcrossOrigins
         try built.validate()
         (checkedHeader, builtOrigin) = (built.header, built.origin)

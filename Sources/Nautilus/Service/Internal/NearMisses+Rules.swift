@@ -158,7 +158,7 @@ extension NearMisses {
         if type(of: value) == HttpMethod?.self { return true }
         guard type(of: value) != HttpMethod.self else { return false }
         let text = (value as? any RawRepresentable)?.rawValue as? String ?? "\(value)"
-        let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+        let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"]
         return known.contains(text.uppercased()) && text.uppercased() != method.rawValue
     }
 

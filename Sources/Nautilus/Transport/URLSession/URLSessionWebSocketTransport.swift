@@ -23,9 +23,9 @@
         ///
         /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
         public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
-            try request.validate()
+            try request.validateOpening()
             var urlRequest = URLRequest(url: request.url, timeoutInterval: URLSessionTransport.backstop)
-            for field in request.header.fields where field.name != .contentLength {
+            for field in request.header.fields {
                 urlRequest.addValue(field.value, forHTTPHeaderField: field.name.rawValue)
             }
             let socket = SessionWebSocket(pinnedKeys: pinnedKeys)

@@ -105,31 +105,10 @@
         }
     }
 
-    extension HttpMethod {
-        /// Whether a request without a body has to say so (RFC 9110 §8.6).
-        fileprivate var expectsBody: Bool {
-            self == .post || self == .put || self == .patch
-        }
-    }
-
-    extension URL {
-        /// The URL without user and password, which libcurl would otherwise send as Basic credentials; nil without an
-        /// authority.
-        fileprivate var withoutAuthorityUser: String? {
-            let text = absoluteString
-            // Nearly no URL has a user.
-            guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
-            guard let start = text.firstRange(of: "://")?.upperBound else { return nil }
-            let end = text[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
-            guard let at = text[start..<end].lastIndex(of: "@") else { return text }
-            return String(text[..<start]) + text[text.index(after: at)...]
-        }
-    }
-
     extension HttpHeader {
         /// Refuses values with control characters (RFC 9110 §5.5).
         fileprivate func validateForWire() throws(InvalidRequest) {
-            for field in fields where !field.name.isOwnOfTransport {
+            for field in fields {
                 guard field.value.hasOnly({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                     throw .headerValue(name: field.name)
                 }
@@ -145,7 +124,7 @@
             // waits for the body.
             if !isPlain { lines.add("Expect:") }
             var (hasType, hasCookie, hasAgent, hasEncodings) = (false, false, false, false)
-            for field in header.fields where !field.name.isOwnOfTransport {
+            for field in header.fields {
                 switch field.name {
                 case .contentType: hasType = true
                 case .userAgent: hasAgent = true
@@ -180,10 +159,5 @@
 
     extension HttpHeader.Name {
         fileprivate static let acceptEncoding = HttpHeader.Name("Accept-Encoding")
-
-        /// Whether only the transport sets the field.
-        fileprivate var isOwnOfTransport: Bool {
-            self == "Host" || self == .contentLength || self == "Transfer-Encoding" || self == "Expect"
-        }
     }
 #endif

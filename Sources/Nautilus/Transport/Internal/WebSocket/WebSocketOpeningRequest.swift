@@ -21,7 +21,7 @@ struct WebSocketOpeningRequest: Sendable {
     /// - Throws: ``InvalidRequest`` for a request that must not be sent, ``TransportError`` for a URL that is not one
     ///   of a web socket. Nothing was sent.
     init(_ request: HttpRequest, key: [UInt8]) throws {
-        try request.validate()
+        try request.validateOpening()
         guard request.method == .get else { throw InvalidRequest.method }
         guard request.body.isEmpty else { throw InvalidRequest.bodyNotAllowed(request.method) }
         guard let scheme = request.url.scheme?.lowercased(), scheme == "wss" || scheme == "ws" else {
@@ -63,7 +63,7 @@ extension HttpHeader {
     fileprivate func linesOfOpening() throws(InvalidRequest) -> [String] {
         var lines: [String] = []
         var (hasCookie, hasAgent) = (false, false)
-        for field in fields where !Self.ownNames.contains(field.name) {
+        for field in fields {
             guard field.value.hasOnly({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw .headerValue(name: field.name)
             }
@@ -80,11 +80,23 @@ extension HttpHeader {
         return lines
     }
 
-    /// The fields of the handshake itself, and those of a body, which an opening does not have.
-    private static let ownNames: Set<Name> = [
-        "Host", "Connection", "Upgrade", .contentLength, "Transfer-Encoding", "Expect", "Sec-WebSocket-Key",
-        "Sec-WebSocket-Version", "Sec-WebSocket-Extensions", "Sec-WebSocket-Accept",
+    /// The fields of the handshake itself.
+    fileprivate static let openingNames: Set<Name> = [
+        "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
+        "Sec-WebSocket-Accept",
     ]
+}
+
+extension HttpRequest {
+    /// Refuses a request that must not open a web socket.
+    ///
+    /// - Throws: ``InvalidRequest``: the errors of ``HttpRequest/validate()``, or a field of the handshake itself.
+    func validateOpening() throws(InvalidRequest) {
+        try validate()
+        for field in header.fields where HttpHeader.openingNames.contains(field.name) {
+            throw .reservedHeader(field.name)
+        }
+    }
 }
 
 extension URL {

@@ -40,12 +40,11 @@ extension HttpRequest {
 }
 
 extension HttpHeader {
-    /// The fields as Foundation accepts them: one value per name, without those that only the transport sets.
+    /// The fields as Foundation accepts them: one value per name.
     fileprivate var joinedFields: [String: String] {
         var joined: [String: String] = [:]
         for (index, field) in fields.enumerated() {
-            let isOwn = field.name == "Host" || field.name == .contentLength
-            guard !isOwn, !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
+            guard !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
             joined[field.name.rawValue] = field.name == .cookie ? joinedCookies : self[field.name]
         }
         return joined

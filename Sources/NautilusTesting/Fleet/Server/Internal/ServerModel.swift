@@ -116,7 +116,7 @@ struct ServerModel: Sendable {
         guard server.hasVersions else { return .served(version: nil) }
         let path = request.url.path
         let version = versions[path, default: 0]
-        if request.method == .get || request.method == .head { return .served(version: version) }
+        if request.method.isSafe { return .served(version: version) }
         if let expected = request.header["If-Match"], expected != "\"\(version)\"", expected != "*" {
             return .conflict(version: version)
         }
