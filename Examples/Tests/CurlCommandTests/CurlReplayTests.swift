@@ -82,8 +82,8 @@ private struct RandomRequest: Request {
         "a|b`c`$d&!~",
     ]
     private static let pieces = [
-        "@", "@/etc/hostname", "'", "\"", "$HOME", "$(id)", "`id`", "\\", "!", "!!", "\n", "\r\n", "\r", "\t", "\u{0}", "ü",
-        "日本", "🐚", "'\u{301}", "%s", "%00", "-", "--", "{a,b}", "[1-3]", ";", "&&", "#", " ", "*", "~", "\u{FEFF}",
+        "@", "@/etc/hostname", "'", "\"", "$HOME", "$(id)", "`id`", "\\", "!", "!!", "\n", "\r\n", "\r", "\t", "\u{0}",
+        "ü", "日本", "🐚", "'\u{301}", "%s", "%00", "-", "--", "{a,b}", "[1-3]", ";", "&&", "#", " ", "*", "~", "\u{FEFF}",
         "<", ">", "=", "?", "a", "b c", "{\"name\":\"it's\"}", "\u{1B}[0m", "\u{7F}",
     ]
     private static let names: [HttpHeader.Name] = [

@@ -71,14 +71,14 @@ struct PrintingObserverTests {
         let service = Staging(transport: transport)
         #expect(
             try await Create().curlCommand(with: service)
-                == "curl --request POST --user-agent Nautilus --header 'Authorization: ‹redacted›' "
-                + "--header 'Accept: application/json' --header 'Content-Type: application/json' "
+                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: ‹redacted›' "
+                + "--header 'Content-Type: application/json' "
                 + "--data-raw '‹15 bytes›' 'https://api.example.com/v1/a%20b?…'"
         )
         #expect(
             try await Create().curlCommand(with: AnyHttpService(service), showsSecrets: true)
-                == "curl --request POST --user-agent Nautilus --header 'Authorization: secret' "
-                + "--header 'Accept: application/json' --header 'Content-Type: application/json' "
+                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: secret' "
+                + "--header 'Content-Type: application/json' "
                 + #"--data-raw '{"name":"it'\''s"}' 'https://api.example.com/v1/a%20b?token=secret'"#
         )
         #expect(transport.count == 0)
