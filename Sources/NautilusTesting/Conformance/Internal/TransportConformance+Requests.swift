@@ -6,7 +6,7 @@ extension TransportConformance {
     var requestChecks: [Check] {
         [
             Check("method, path and query arrive as they are") {
-                for method in [HttpMethod.get, .post, .put, .patch, .delete, .options, "PROPFIND"] {
+                for method in [HttpMethod.get, .post, .put, .patch, .delete, .options, .query, "PROPFIND"] {
                     let response = try await send("/echo?q=a%20b%2Fc&r=%C3%A9", method: method)
                     try expect(response.header["Echo-Method"], is: method.rawValue, "the method")
                     try expect(response.header["Echo-Target"], is: "/echo?q=a%20b%2Fc&r=%C3%A9", "the target")
@@ -35,9 +35,19 @@ extension TransportConformance {
                 let values = echo?.split(separator: ",").map { $0.drop { $0 == " " } }
                 try expect(values, is: ["one", "two"], "the values of X-List")
             },
+            Check("a field that only the transport writes is refused") {
+                for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect"] as [HttpHeader.Name] {
+                    do {
+                        _ = try await send("/echo", method: .post, header: [name: "1"], body: Data("1".utf8))
+                    } catch is InvalidRequest {
+                        continue
+                    }
+                    throw Failure(description: "Expected \(name) to be refused as an InvalidRequest, but it was sent.")
+                }
+            },
             Check("a body arrives byte for byte") {
                 let body = Data((0...255).map { UInt8($0) }) + Data("\r\n\r\n0\r\n\r\n".utf8)
-                for method in [HttpMethod.post, .put, .patch, .delete] {
+                for method in [HttpMethod.post, .put, .patch, .delete, .query] {
                     let response = try await send("/echo", method: method, body: body)
                     try expect(response.body, is: body, "the body of \(method)")
                 }
