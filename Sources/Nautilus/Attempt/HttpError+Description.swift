@@ -51,10 +51,22 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
 
     /// A hint for local servers, which seldom speak TLS, while a base URL without a scheme means `https`.
     private var missingScheme: String? {
-        guard case .transport(let code) = kind, Self.isHandshakeFailure(code),
-            let origin = request?.origin, origin.scheme == "https", origin.isLoopback
-        else { return nil }
+        guard let origin = request?.origin, origin.scheme == "https", origin.isLoopback else { return nil }
+        guard !isUnansweredByLoopbackTls else {
+            return "TLS did not answer; for a local server without TLS begin the base URL with http://"
+        }
+        guard case .transport(let code) = kind, Self.isHandshakeFailure(code) else { return nil }
         return "asked over https; for a local server without TLS begin the base URL with http://"
+    }
+
+    /// Whether time has passed before anything could be sent over TLS to a server on this machine. Connecting there takes
+    /// no time, so the server does not speak TLS: it waits for the rest of a request.
+    var isUnansweredByLoopbackTls: Bool {
+        guard delivery == .notSent, let origin = request?.origin, origin.isLoopback else { return false }
+        switch kind {
+        case .transport(.timedOut), .timeout: return origin.scheme == "https" || origin.scheme == "wss"
+        default: return false
+        }
     }
 
     private static func isHandshakeFailure(_ code: URLError.Code) -> Bool {

@@ -28,7 +28,7 @@ public struct HttpError: Error, Sendable {
         set { fields.value.request = newValue }
     }
     /// The response, with its body cut to ``bodyLimit``, or, if it was read while it arrived, to the part received
-    /// within ``bodyTime``; nil when there was none.
+    /// within ``bodyTime``; nil when there was none. If the failure is the body's, it has the part that could be read.
     public var response: HttpResponse<Data>? {
         get { fields.value.response }
         set { fields.value.response = newValue }

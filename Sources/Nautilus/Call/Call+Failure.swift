@@ -135,6 +135,22 @@ extension HttpError {
     }
 }
 
+extension HttpError {
+    /// Whether a transport has failed, or refused a body that was too large.
+    var isTransportFailure: Bool {
+        switch kind {
+        case .transport, .responseTooLarge: true
+        default: false
+        }
+    }
+
+    /// Adds the response whose body has failed, its body cut to ``bodyLimit``.
+    mutating func keep(_ response: HttpResponse<Data>) {
+        let kept = response.withoutOrigins
+        self.response = kept.body.count > Self.bodyLimit ? kept.replacingBody(Data(kept.body.prefix(Self.bodyLimit))) : kept
+    }
+}
+
 extension Delivery {
     /// The delivery that a response implies for the request that it answers.
     init(_ response: HttpResponse<Data>) {

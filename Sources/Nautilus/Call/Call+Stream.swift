@@ -7,7 +7,7 @@ extension Call {
     func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
         let timeout = service.timeout(of: request)
-        let watched = WatchedBody(stream, timeout: timeout, clock: clock, request: recorder.request)
+        let watched = WatchedBody(of: response, stream, timeout: timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
             response.stream = HttpBodyStream(length: stream.length, coders: carriedCoders) { try await watched.next() }
         } else {
@@ -24,8 +24,17 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
     private var chunks: HttpBodyStream.AsyncIterator
     private let limit: TimeLimit?
     private let request: RequestSummary?
+    /// The response without its body, for the body's failures.
+    private let response: HttpResponse<Data>
 
-    init(_ stream: HttpBodyStream, timeout: Duration?, clock: any Clock<Duration>, request: RequestSummary?) {
+    init(
+        of response: HttpResponse<Data>,
+        _ stream: HttpBodyStream,
+        timeout: Duration?,
+        clock: any Clock<Duration>,
+        request: RequestSummary?
+    ) {
+        self.response = response.withoutOrigins
         self.chunks = stream.makeAsyncIterator()
         self.limit = timeout.map { TimeLimit($0, on: clock) }
         self.request = request
@@ -58,6 +67,7 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
         } catch {
             var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
             failure.request = request
+            if failure.response == nil { failure.response = response }
             // The reader has not cancelled the body: something on the way has, and the rest is lost.
             if failure.kind == .cancelled, !Task.isCancelled { failure.kind = .transport(.networkConnectionLost) }
             return .failure(failure)
@@ -65,6 +75,6 @@ private final class WatchedBody: @unchecked Sendable {  // Unchecked: one reader
     }
 
     private func failure(_ kind: FailureKind) -> HttpError {
-        HttpError(kind, stage: .send, request: request)
+        HttpError(kind, stage: .send, request: request, response: response)
     }
 }

@@ -81,6 +81,8 @@ public struct RetryCondition: Sendable {
     public func verdict(for error: HttpError) -> Verdict {
         if error.isReconnect, let verdict = reconnectVerdict(for: error) { return verdict }
         return switch error.kind {
+        case .transport where error.isUnansweredByLoopbackTls, .timeout where error.isUnansweredByLoopbackTls:
+            .stop("TLS did not answer on this machine: the server does not speak it")
         case .status(409) where retriesKeysInProgress && error.request?.hasIdempotencyKey == true:
             .retry("409 Conflict: the attempt before, with the same key, is still in progress")
         case .status(let status): statuses[status] ?? Self.unlisted(status: status)

@@ -147,11 +147,14 @@ extension CallTrace.Exchange: CustomStringConvertible {
         let ending =
             switch outcome {
             case .answered(let status): "\(status) after \(duration.brief)\(connection?.addition ?? "")"
-            case .failed(let kind): "\(kind), after \(duration.brief) (\(delivery.rawValue))"
+            case .failed(let kind): "\(kind), after \(duration.brief) (\(delivery.rawValue))\(repetition)"
             case .unfinished: "still under way after \(duration.brief)"
             }
         return "\(role.rawValue): \(request): \(ending)"
     }
+
+    /// The transport's repeats, to be appended to a failure.
+    private var repetition: String { connection?.repetition.map { ", \($0)" } ?? "" }
 }
 
 extension CallTrace.Exchange {
@@ -163,8 +166,14 @@ extension CallTrace.Exchange {
         public let connect: Duration
         /// How long it then took until sending was secure, by TLS and through a proxy's tunnel; zero without either.
         public let secure: Duration
+        /// How often the transport has repeated the request by itself, because a kept connection ended under it before any
+        /// byte of an answer: the server may have executed it as often, and once more.
+        ///
+        /// `CurlTransport` counts this, by libcurl's own callback; zero from transports that cannot, such as
+        /// `URLSessionTransport`.
+        public let repeats: Int
         /// Whether an earlier exchange left the connection behind; then no step took any time.
-        public var isReused: Bool { self == .reused }
+        public var isReused: Bool { [nameLookup, connect, secure].allSatisfy { $0 == .zero } }
 
         /// A kept connection, reused.
         public static let reused = Connection()
@@ -175,17 +184,34 @@ extension CallTrace.Exchange {
         ///   - nameLookup: How long the look-up of the host's name took. Default: zero.
         ///   - connect: How long it took to connect. Default: zero.
         ///   - secure: How long it then took until sending was secure. Default: zero.
-        public init(nameLookup: Duration = .zero, connect: Duration = .zero, secure: Duration = .zero) {
+        ///   - repeats: How often the transport has repeated the request by itself. Default: zero.
+        public init(
+            nameLookup: Duration = .zero,
+            connect: Duration = .zero,
+            secure: Duration = .zero,
+            repeats: Int = 0
+        ) {
             self.nameLookup = nameLookup
             self.connect = connect
             self.secure = secure
+            self.repeats = repeats
         }
 
-        /// The steps that took time, to be appended to the exchange's ending; empty for a kept connection.
+        /// The repeats, and the steps that took time, to be appended to the exchange's ending; empty for a kept
+        /// connection.
         fileprivate var addition: String {
             let steps = [("name", nameLookup), ("connection", connect), ("TLS", secure)].filter { $0.1 > .zero }
-            guard !steps.isEmpty else { return "" }
-            return " (new: \(steps.map { "\($0.0) \($0.1.brief)" }.joined(separator: ", ")))"
+                .map { "\($0.0) \($0.1.brief)" }
+            let new = steps.isEmpty ? nil : "new: \(steps.joined(separator: ", "))"
+            let parts = [repetition, new].compactMap(\.self)
+            return parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))"
+        }
+
+        /// The repeats in words; nil for none.
+        var repetition: String? {
+            guard repeats > 0 else { return nil }
+            let times = repeats > 1 ? ", \(repeats) times" : ""
+            return "repeated on \(isReused ? "another" : "a new") connection\(times)"
         }
     }
 }

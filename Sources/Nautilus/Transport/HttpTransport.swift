@@ -13,7 +13,9 @@ import Foundation
 public protocol HttpTransport: ServicePart {
     /// Sends `request` once and returns the response with its whole body, whatever its status.
     ///
-    /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are left to the caller.
+    /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are left to the caller. If the
+    /// header has arrived and the body fails, ``AttemptContext/noteAnswer(_:)`` is called before the error is thrown, so
+    /// that the status is not lost.
     ///
     /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a
     ///   body stream; `CancellationError`.
@@ -36,6 +38,29 @@ extension HttpTransport {
     public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
         let response = try await send(request, context: context)
         return response.replacingBody(HttpBodyStream(response.body))
+    }
+}
+
+extension HttpResponse<HttpBodyStream> {
+    /// The response with its whole body. If the body fails, its beginning is noted.
+    ///
+    /// - Parameter limit: The most bytes to take.
+    /// - Throws: The errors of ``HttpTransport/send(_:context:)``.
+    func collected(limit: Int, _ context: AttemptContext) async throws -> HttpResponse<Data> {
+        var bytes = Data()
+        do {
+            for try await chunk in body {
+                guard bytes.count + chunk.count <= limit else {
+                    bytes.append(chunk.prefix(limit - bytes.count))
+                    throw TransportError.responseTooLarge(limit: limit)
+                }
+                bytes.append(chunk)
+            }
+            return replacingBody(bytes)
+        } catch {
+            context.noteAnswer(replacingBody(bytes))
+            throw error
+        }
     }
 }
 

@@ -24,6 +24,13 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// A server may use a transfer coding besides `chunked` only if it was asked for, and what its body says is unknown.
+    static let unrequestedCoding = TransportError.failed(
+        .badServerResponse,
+        delivery: .maybeExecuted,
+        reason: "The answer has a transfer coding that was not asked for (RFC 9112 §6.1)."
+    )
+
     /// The exchange was ended before anything of it was written.
     static let cancelledUnsent = TransportError.failed(
         .cancelled,

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The progress of an exchange, as its transport reports it to the call's timers and records.
 struct ExchangeProgress: Sendable {
     private struct State {
@@ -13,6 +15,8 @@ struct ExchangeProgress: Sendable {
         var header: Duration?
         /// How the exchange got its connection; nil until that is reported.
         var connection: CallTrace.Exchange.Connection?
+        /// The answer as far as it has arrived; nil if its transport has not noted it.
+        var answer: HttpResponse<Data>?
         /// Whether the transport has promised to report when it writes, and has not done so yet.
         var isConnecting = false
         /// When the last part of the body was sent; nil if none has been.
@@ -36,7 +40,7 @@ struct ExchangeProgress: Sendable {
         let now = stopwatch.elapsed
         state.withLock { state in
             (state.sendingStart, state.header, state.waitedBefore) = (now, nil, state.waited)
-            (state.connection, state.isConnecting) = (nil, false)
+            (state.connection, state.isConnecting, state.answer) = (nil, false, nil)
         }
     }
 
@@ -68,6 +72,14 @@ struct ExchangeProgress: Sendable {
     func noteConnection(_ connection: CallTrace.Exchange.Connection) {
         state.withLock { $0.connection = connection }
     }
+
+    func noteAnswer(_ response: HttpResponse<Data>) {
+        state.withLock { $0.answer = response }
+    }
+
+    /// The answer to the request that was handed to the transport last, as far as it has arrived; nil if its transport
+    /// has not noted it.
+    var answer: HttpResponse<Data>? { state.withLock { $0.answer } }
 
     func noteHeader() {
         let now = stopwatch.elapsed

@@ -102,6 +102,19 @@ struct RedirectFollower: Sendable {
             }
             // The timeout has cancelled it, not the caller.
             let timeout = progress.isOutOfTime && failure.kind == .cancelled ? context.timeout : nil
+            if var answer = progress.answer, timeout != nil || failure.isTransportFailure {
+                if answer.url == nil { answer.url = request.url }
+                // A status that has arrived counts, whatever becomes of its body. No time is left to follow a redirect.
+                if !accepted.contains(answer.status), timeout == nil || location(in: answer) == nil {
+                    guard let entry else { return (.response(answer), nil) }
+                    let record = finish(&answer, entry, of: request)
+                    return (.response(answer), record)
+                }
+                if timeout == nil {
+                    failure.keep(answer)
+                    error = failure
+                }
+            }
             let kind = timeout.map(FailureKind.timeout) ?? failure.kind
             return (.failed(error), entry.flatMap { book.end($0, .failed(kind), failure.delivery) })
         }

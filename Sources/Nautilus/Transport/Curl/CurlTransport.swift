@@ -31,9 +31,10 @@
     /// - Header fields keep their order in both directions. Several values of one name are several lines, except for
     ///   `Cookie`, which is one line (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
     /// - The `Content-Encoding`s gzip and deflate, and br and zstd if the system has libbrotlidec and libzstd, are
-    ///   asked for and decoded; the response's header keeps their names. An encoded body that breaks off is an error,
-    ///   as is a zstd frame with a window of more than 8 MiB (RFC 9659). If a request has its own `Accept-Encoding`,
-    ///   that is sent instead.
+    ///   asked for and decoded, up to five of them; the response's header keeps their names. An encoded body that breaks
+    ///   off is an error, as is a zstd frame with a window of more than 8 MiB (RFC 9659). If a request has its own
+    ///   `Accept-Encoding`, that is sent instead. The body of an error that is not coded as its header says is given as
+    ///   it was sent. A transfer coding besides `chunked` is an error (RFC 9112 §6.1).
     /// - A streamed body is sent while it is made, and received while it is read: a slow reader or writer slows down
     ///   the other side.
     /// - Interim responses (1xx) are skipped, trailers are passed on in ``HttpResponse/trailers``, and a 101 that was
@@ -75,7 +76,10 @@
         ///   a body stream; `CancellationError`, at once when the task is cancelled.
         public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
             if case .stream(let stream) = request.body, stream.sentAsBytes == nil {
-                return try await collect(open(request, context))
+                let opened = try await open(request, context)
+                var response = try await opened.response.collected(limit: configuration.responseLimit, context)
+                response.trailers = opened.exchange.trailers
+                return response
             }
             let transfer = try transfer(of: request, context)
             context.interruption?.onOccurrence { transfer.stop() }
@@ -130,20 +134,6 @@
                 url: request.url
             )
             return (response, transfer.exchange)
-        }
-
-        /// Reads the whole response of a request whose body was streamed.
-        private func collect(
-            _ opened: (response: HttpResponse<HttpBodyStream>, exchange: CurlExchange)
-        ) async throws -> HttpResponse<Data> {
-            do {
-                let body = try await opened.response.body.collected(limit: configuration.responseLimit)
-                var response = opened.response.replacingBody(body)
-                response.trailers = opened.exchange.trailers
-                return response
-            } catch HttpBodyStream.ReadError.tooLarge(let limit) {
-                throw TransportError.responseTooLarge(limit: limit)
-            }
         }
 
         private func transfer(

@@ -13,7 +13,9 @@ import Foundation
 /// A caller should know:
 /// - Header fields are sent in no particular order, and several values of one name as one line, since Foundation keeps
 ///   them in a dictionary.
-/// - The `Content-Encoding`s gzip and deflate are asked for and decoded; the response's header keeps their names.
+/// - The `Content-Encoding`s gzip and deflate are asked for and decoded; the response's header keeps their names. The
+///   body of an error that is not coded as its header says may be empty. A transfer coding besides `chunked` is an
+///   error (RFC 9112 §6.1).
 /// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
 /// - A body stream that is neither bytes nor a file is kept in a temporary file until it is complete, and then sent
 ///   with its length: on Linux, any other way would hold up all of Foundation's sessions.
@@ -27,7 +29,7 @@ import Foundation
 ///   Of `Set-Cookie` lines that differ in the case of their name, only one is kept.
 /// - On Linux, libcurl itself repeats a request, even a POST, if its kept connection turns out to be closed before any
 ///   byte of an answer came. The body is not sent again, so that such a POST runs into its timeout; a request without a
-///   body may run twice, unless it carries an `Idempotency-Key`.
+///   body may run twice, unless it carries an `Idempotency-Key`. Foundation does not tell of it, so the trace cannot.
 /// - On Linux, up to Swift 6.3 at least, Foundation keeps a core busy while a request on a new connection waits for its
 ///   answer, since it keeps asking whether the socket can be written. Long polls are costly there.
 /// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header,
@@ -62,7 +64,9 @@ public final class URLSessionTransport: InterruptibleTransport {
         switch request.body {
         case .empty: body = nil
         case .data(let data): body = data
-        case .stream: return try await collect(stream(request, context: context))
+        case .stream:
+            let response = try await stream(request, context: context)
+            return try await response.collected(limit: configuration.responseLimit, context)
         }
         let outgoing = OutgoingRequest(request: try URLRequest(request, body: body), priority: request.priority)
         let exchange = URLSessionExchange(of: request, context: context, responseLimit: configuration.responseLimit)
@@ -121,12 +125,11 @@ public final class URLSessionTransport: InterruptibleTransport {
 
 extension HttpResponse<Data> {
     init(_ answer: URLSessionExchange.Answer, to request: HttpRequest) {
-        self.init(
-            status: answer.response.statusCode,
-            header: HttpHeader(answer.response),
-            body: answer.body,
-            url: request.url
-        )
+        self.init(answer.response, body: answer.body, to: request)
+    }
+
+    init(_ response: HTTPURLResponse, body: Data, to request: HttpRequest) {
+        self.init(status: response.statusCode, header: HttpHeader(response), body: body, url: request.url)
     }
 }
 
@@ -158,14 +161,5 @@ extension URLSessionTransport {
         return HttpResponse(answer, to: request).replacingBody(
             HttpBodyStream(length: length) { try await reader.next() }
         )
-    }
-
-    /// Reads the whole response of a request whose body was streamed.
-    func collect(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Data> {
-        do {
-            return response.replacingBody(try await response.body.collected(limit: configuration.responseLimit))
-        } catch HttpBodyStream.ReadError.tooLarge(let limit) {
-            throw TransportError.responseTooLarge(limit: limit)
-        }
     }
 }

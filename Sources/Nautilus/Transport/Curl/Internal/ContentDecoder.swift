@@ -15,6 +15,16 @@
             case deflate
             case brotli
             case zstd
+
+            /// Whether data behind the end that begins with this byte is one more member of gzip (RFC 1952 §2.2), or a
+            /// frame of zstd (RFC 8878 §3.1). Nothing else may follow.
+            func mayFollow(_ byte: UInt8) -> Bool {
+                switch self {
+                case .gzip: byte == 0x1F
+                case .zstd: byte == 0x28 || (0x50...0x5F).contains(byte)
+                case .deflate, .brotli: false
+                }
+            }
         }
 
         private enum Stage {
@@ -22,6 +32,8 @@
             case empty
             case inside
             case ended
+            /// Something that is not a further member follows the end.
+            case surplus
         }
 
         /// Whether more output is wanted.
@@ -73,12 +85,16 @@
         /// Decodes the next bytes, and hands over the output piece by piece. A few bytes may become gigabytes, so the
         /// output is bounded by what `take` asks for, and not by the input.
         ///
+        /// Bytes behind the end that begin no further member, such as a line end or zeros, are ignored, as browsers do.
+        ///
         /// - Returns: What is wanted of the input: `more` if all of it has been decoded; `later` if it has to come once
         ///   more, since `take` has asked for no more now.
         /// - Throws: ``Broken``.
         func run(_ input: UnsafeRawBufferPointer, take: (UnsafeRawBufferPointer) -> Demand) throws(Broken) -> Demand {
             var rest = input.dropFirst(done)
             while !rest.isEmpty || isFull {
+                if stage == .ended, let next = rest.first, !coding.mayFollow(next) { stage = .surplus }
+                if stage == .surplus { break }
                 switch try step(try decoder(for: rest), &rest, take) {
                 case .more: continue
                 case .never: return .never
@@ -94,7 +110,6 @@
 
         private func decoder(for input: Slice<UnsafeRawBufferPointer>) throws(Broken) -> OpaquePointer {
             if stage == .ended {
-                // One member of gzip may follow another (RFC 1952 §2.2), and one frame of zstd; nothing else may.
                 guard let decoder, nautilus_decoder_reset(decoder) != 0 else { throw Broken() }
                 stage = .inside
                 return decoder

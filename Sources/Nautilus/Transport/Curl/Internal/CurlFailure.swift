@@ -19,6 +19,8 @@ struct CurlFailure {
     var proxyStatus = 0
     /// Whether anything of the request was written.
     let isSent: Bool
+    /// Whether the connection to the server was made, and its TLS handshake was not.
+    var isSecuring = false
 
     /// The code for a connection that was not made in time.
     static let timedOut: Int32 = 28
@@ -107,15 +109,26 @@ struct CurlFailure {
 }
 
 #if os(Linux)
+    extension CurlHandle {
+        /// Whether the last connection leads to `port`, and not to a proxy's, and its TLS handshake has no end.
+        fileprivate func isSecuring(port: Int?) -> Bool {
+            number(NAUTILUS_CURL_INFO_PRIMARY_PORT) == port && duration(NAUTILUS_CURL_INFO_CONNECT_TIME_T) > .zero
+                && duration(NAUTILUS_CURL_INFO_APPCONNECT_TIME_T) == .zero
+        }
+    }
+
     extension CurlFailure {
         /// The facts that the transfer's handle tells about it.
-        init(_ code: Int32, of handle: CurlHandle?, isSent: Bool) {
+        ///
+        /// - Parameter port: The server's port if it is to speak TLS; nil if not.
+        init(_ code: Int32, of handle: CurlHandle?, isSent: Bool, port: Int?) {
             self.init(
                 code: code,
                 text: handle?.errorText ?? "",
                 verification: handle?.number(NAUTILUS_CURL_INFO_SSL_VERIFYRESULT) ?? 0,
                 proxyStatus: handle?.number(NAUTILUS_CURL_INFO_HTTP_CONNECTCODE) ?? 0,
-                isSent: isSent
+                isSent: isSent,
+                isSecuring: port != nil && handle?.isSecuring(port: port) == true
             )
         }
     }
@@ -133,16 +146,18 @@ extension TransportError {
             let reason = "The proxy refused to make the connection, with status \(failure.proxyStatus)."
             self = .failed(.cannotConnectToHost, delivery: delivery, reason: reason)
         default:
-            self.init(failure.urlCode, delivery: delivery)
+            guard failure.code == CurlFailure.timedOut else {
+                self.init(failure.urlCode, delivery: delivery)
+                return
+            }
+            // The only time limit that libcurl is given is that for making a connection. If something was sent, a kept
+            // connection has ended under the request before.
+            let reason =
+                failure.isSecuring
+                ? "The server took the connection, but TLS did not answer in time; it may not speak TLS on this port."
+                : "The connection was not made in time."
+            self = .failed(.timedOut, delivery: delivery, reason: reason)
         }
-    }
-
-    /// The failure of a connection that was not made in time, the only time limit that libcurl is given.
-    ///
-    /// - Parameter isSent: Whether a kept connection died under the request before.
-    static func notConnected(isSent: Bool) -> TransportError {
-        let reason = "The connection was not made in time."
-        return .failed(.timedOut, delivery: isSent ? .maybeExecuted : .notSent, reason: reason)
     }
 
     init(_ refusal: CurlResponseHead.Refusal) {

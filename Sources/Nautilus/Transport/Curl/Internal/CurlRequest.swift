@@ -40,6 +40,9 @@
         /// Whether the request goes over TLS.
         var isSecure: Bool { origin.scheme == "https" }
 
+        /// The port where TLS is spoken; nil without TLS.
+        var securePort: Int? { isSecure ? origin.port : nil }
+
         /// Whether the request has no body, and does not say so.
         var lacksBody: Bool {
             if case .empty = request.body { !request.method.expectsBody } else { false }

@@ -35,6 +35,9 @@ struct CurlResponseHead: Sendable {
     /// The value of `Content-Length`.
     private var givenLength: Int64?
     private var hasTransferCoding = false
+    /// Whether the body has a transfer coding besides `chunked`. A server may use one only if it was asked for (RFC 9112
+    /// §6.1), which no request does; what its body says cannot be known.
+    private(set) var hasUnrequestedCoding = false
     /// The codings of the body, the one applied last first; without `identity`.
     private(set) var codings: [String] = []
     private var stage = Stage.statusLine
@@ -103,7 +106,8 @@ struct CurlResponseHead: Sendable {
         }
         interimCount += 1
         guard interimCount <= Self.interimLimit else { throw .tooLarge }
-        (stage, status, givenLength, hasTransferCoding) = (.statusLine, 0, nil, false)
+        (stage, status, givenLength) = (.statusLine, 0, nil)
+        (hasTransferCoding, hasUnrequestedCoding) = (false, false)
         lines.removeAll(keepingCapacity: true)
         codings = []
         return false
@@ -136,6 +140,8 @@ struct CurlResponseHead: Sendable {
             try takeLength(line[(colon + 1)...])
         } else if name.isName("transfer-encoding") {
             hasTransferCoding = true
+            // Some proxies say `chunked` twice, and mean it once.
+            if !Self.names(in: line[(colon + 1)...]).allSatisfy({ $0 == "chunked" }) { hasUnrequestedCoding = true }
         } else if name.isName("content-encoding") {
             takeCodings(line[(colon + 1)...])
         }
@@ -154,8 +160,14 @@ struct CurlResponseHead: Sendable {
     }
 
     private mutating func takeCodings(_ value: Slice<UnsafeRawBufferPointer>) {
-        let names = value.split(separator: 0x2C).map { String(decoding: $0.trimmed, as: UTF8.self).lowercased() }
-        codings = names.filter { !$0.isEmpty && $0 != "identity" }.reversed() + codings
+        codings = Self.names(in: value).reversed() + codings
+    }
+
+    /// The names in a list of codings, in lower case and without `identity`.
+    private static func names(in value: Slice<UnsafeRawBufferPointer>) -> [String] {
+        value.split(separator: 0x2C)
+            .map { String(decoding: $0.trimmed, as: UTF8.self).lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
     }
 }
 

@@ -257,7 +257,7 @@
         }
 
         private func fail(_ code: Int32) {
-            settle(.failure(TransportError(CurlFailure(code, of: handle, isSent: isSent))))
+            settle(.failure(TransportError(CurlFailure(code, of: handle, isSent: isSent, port: request.securePort))))
         }
 
         /// Limits the wait for a server that does not end the connection once the socket is closed.

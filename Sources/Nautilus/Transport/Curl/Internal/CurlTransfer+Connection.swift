@@ -5,7 +5,9 @@
     extension CurlTransfer {
         /// How the transfer has got its connection, as far as it has got.
         var connection: CallTrace.Exchange.Connection {
-            guard let handle, handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else { return .reused }
+            guard let handle, handle.number(NAUTILUS_CURL_INFO_NUM_CONNECTS) > 0 else {
+                return CallTrace.Exchange.Connection(repeats: repeats)
+            }
             let name = handle.duration(NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T)
             let connected = handle.duration(NAUTILUS_CURL_INFO_CONNECT_TIME_T)
             // Each time counts from the beginning, and is zero if its event has not happened, or never happens.
@@ -13,7 +15,8 @@
             return CallTrace.Exchange.Connection(
                 nameLookup: name,
                 connect: max(.zero, connected - name),
-                secure: max(.zero, secured - connected)
+                secure: max(.zero, secured - connected),
+                repeats: repeats
             )
         }
 

@@ -41,14 +41,12 @@
         /// has not, or if the transfer does not depend on it.
         var learnedLimit: Int?
         private var body = Body.none
-        private let responseLimit: Int
         let limits: CurlLimits
         private var bodyOffset = 0
         private(set) var head: CurlResponseHead
-        private var decoder: ContentDecoder?
-        private var received = Data()
-        /// How many bytes of the answer's body have been taken, before decoding.
-        private(set) var bodyCount: Int64 = 0
+        private var received: CurlBody
+        /// How often the request was written again, after a connection had ended under it.
+        private(set) var repeats = 0
         /// Why this side ended the transfer; nil if it did not.
         private(set) var refusal: TransportError?
         /// Why the request must not be written any more; nil while it may be.
@@ -76,7 +74,7 @@
             self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
             self.isRepeatable = request.request.isIdempotent
             self.isMultiplexed = isMultiplexed
-            self.responseLimit = configuration.responseLimit
+            self.received = CurlBody(limit: configuration.responseLimit, download: exchange.download)
             self.limits = CurlLimits(
                 connections: configuration.connectionsPerHost,
                 streams: configuration.streamsPerHost
@@ -93,6 +91,9 @@
             case .large: true
             }
         }
+
+        /// How many bytes of the answer's body have been taken, before decoding.
+        var bodyCount: Int64 { received.count }
 
         var method: HttpMethod { request.request.method }
 
@@ -162,17 +163,28 @@
                 guard let error = error as? HttpBodyStream.ReadError else { return .failure(error) }
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
             }
-            if let error = refusal ?? endOfSession as (any Error)? { return .failure(error) }
+            if let error = endOfSession { return .failure(error) }
+            if let error = failure(code) {
+                if head.isComplete { context.noteAnswer(answerSoFar) }
+                return .failure(error)
+            }
+            return .success(CurlExchange.Answer(head: head, body: received.bytes))
+        }
+
+        private func failure(_ code: Int32) -> TransportError? {
+            if let error = refusal ?? received.failure { return error }
             // A complete answer counts, whatever becomes of the rest of the request's body.
             guard code == 0 || isAnswerWhole || takeEnd() else {
-                if code == CurlFailure.timedOut { return .failure(TransportError.notConnected(isSent: isSent)) }
-                return .failure(TransportError(CurlFailure(code, of: handle, isSent: isSent)))
+                return TransportError(CurlFailure(code, of: handle, isSent: isSent, port: request.securePort))
             }
             // Only the empty line proves that a header is complete; libcurl calls a header that breaks off a success.
-            guard head.isComplete else { return .failure(TransportError(.networkConnectionLost)) }
-            guard !isCut else { return .failure(TransportError(.networkConnectionLost)) }
-            if let decoder, !decoder.isWhole { return .failure(TransportError(.cannotDecodeContentData)) }
-            return .success(CurlExchange.Answer(head: head, body: received))
+            guard head.isComplete, !isCut else { return TransportError(.networkConnectionLost) }
+            return received.isWhole ? nil : TransportError(.cannotDecodeContentData)
+        }
+
+        /// The answer as far as it has arrived.
+        private var answerSoFar: HttpResponse<Data> {
+            HttpResponse(status: head.status, header: head.header, body: received.bytes, url: request.request.url)
         }
 
         private func refuse(_ refusal: TransportError) {
@@ -224,10 +236,12 @@
                 return false
             }
             // It is unknown what the server has done with the bytes it got.
-            if isSent, !isRepeatable {
+            let isRepeat = isSent
+            if isRepeat, !isRepeatable {
                 refuse(TransportError(.networkConnectionLost))
                 return false
             }
+            if isRepeat { repeats += 1 }
             if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
             admissions.admit()
             return true
@@ -255,60 +269,14 @@
                 isOvertaken = true
                 lookAgain()
             }
-            let hasBody = head.hasBody(inAnswerTo: method)
-            if hasBody, !head.codings.isEmpty {
-                guard head.codings.count == 1 else {
-                    refuse(TransportError(.cannotDecodeContentData))
-                    return false
-                }
-                decoder = ContentDecoder(head.codings[0])
-            }
-            guard exchange.download == nil else {
-                exchange.resolve(.success(CurlExchange.Answer(head: head, body: Data())))
-                return true
-            }
-            guard hasBody, let length = head.contentLength else { return true }
-            guard length <= Int64(responseLimit) else {
-                refuse(.responseTooLarge(limit: responseLimit))
-                return false
-            }
-            // Announcing a length costs the server nothing, so it must cost little here.
-            if decoder == nil { received.reserveCapacity(min(Int(length), 1_048_576)) }
-            return true
+            // The attempt's timeout may end the wait for the body.
+            if head.status >= 300 { context.noteAnswer(answerSoFar) }
+            let isReadable = !head.hasBody(inAnswerTo: method) || received.begin(head)
+            if exchange.download != nil { exchange.resolve(.success(CurlExchange.Answer(head: head, body: Data()))) }
+            return isReadable
         }
 
-        private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-            // libcurl keeps the bytes that are not taken now, and delivers them again.
-            if exchange.download?.isFull() == true { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
-            do throws(ContentDecoder.Broken) {
-                switch try decoder?.run(bytes, take: keepDecoded) ?? (keep(bytes) ? .more : .never) {
-                case .more: break
-                case .later: return Int(NAUTILUS_CURL_PAUSE.rawValue)
-                case .never: return 0
-                }
-            } catch {
-                refuse(TransportError(.cannotDecodeContentData))
-                return 0
-            }
-            bodyCount += Int64(bytes.count)
-            return bytes.count
-        }
-
-        private func keepDecoded(_ bytes: UnsafeRawBufferPointer) -> ContentDecoder.Demand {
-            guard keep(bytes) else { return .never }
-            return exchange.download?.isFull() == true ? .later : .more
-        }
-
-        private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
-            if let download = exchange.download { return download.write(bytes) }
-            guard received.count + bytes.count <= responseLimit else {
-                refuse(.responseTooLarge(limit: responseLimit))
-                received = Data()
-                return false
-            }
-            received.append(contentsOf: bytes)
-            return true
-        }
+        private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int { received.take(bytes) }
 
         /// Ends the transfer, since the server has gone and no answer can come any more.
         ///

@@ -108,7 +108,20 @@ struct WebSocketOpeningAnswer {
     }
 
     private func response(_ body: Data) -> HttpResponse<Data> {
-        HttpResponse(status: head.status, header: head.header, body: body)
+        HttpResponse(status: head.status, header: head.header, body: readable(body))
+    }
+
+    /// The body without its coding, as far as it can be decoded; nothing of one that cannot be known.
+    private func readable(_ body: Data) -> Data {
+        #if os(Linux)
+            guard !head.codings.isEmpty || head.hasUnrequestedCoding else { return body }
+            var decoded = CurlBody(limit: bodyLimit, download: nil)
+            guard decoded.begin(head) else { return Data() }
+            _ = body.withUnsafeBytes { decoded.take($0) }
+            return decoded.bytes
+        #else
+            return head.hasUnrequestedCoding ? Data() : body
+        #endif
     }
 }
 

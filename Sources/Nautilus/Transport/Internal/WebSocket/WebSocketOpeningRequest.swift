@@ -45,6 +45,9 @@ struct WebSocketOpeningRequest: Sendable {
         self.subprotocols = request.header.elements(of: "Sec-WebSocket-Protocol")
     }
 
+    /// The port where TLS is spoken; nil without TLS.
+    var securePort: Int? { origin.scheme == "wss" ? origin.port : nil }
+
     /// The answer of a server to a key (RFC 6455 §4.2.2).
     static func acceptance(of nonce: String) -> String {
         Data(Sha1.hash((nonce + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()

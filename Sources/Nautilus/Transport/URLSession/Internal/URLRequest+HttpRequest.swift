@@ -188,6 +188,15 @@ extension HTTPURLResponse {
         }
     }
 
+    /// Whether a body follows with a transfer coding besides `chunked`, which no request asks for (RFC 9112 §6.1).
+    ///
+    /// - Parameter method: The method of the request that is answered.
+    func hasUnrequestedCoding(to method: String?) -> Bool {
+        guard let value = value(forHTTPHeaderField: "Transfer-Encoding"), announcesBody(to: method) else { return false }
+        let names = value.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return !names.allSatisfy { ["", "chunked", "identity"].contains($0) }
+    }
+
     /// Whether the body is encoded, so that its length as sent says nothing about the bytes that are read.
     private var isEncoded: Bool {
         value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false

@@ -89,11 +89,14 @@ extension URLSessionExchange {
         state.withLock { $0.task = task }
     }
 
-    /// Takes a response's header; returns false if it announces more bytes than the limit.
+    /// Takes a response's header.
     ///
     /// - Parameter method: The method of the request that is answered.
-    func receive(_ response: HTTPURLResponse, to method: String?) -> Bool {
+    /// - Returns: Why the body cannot be taken; nil if it can.
+    func receive(_ response: HTTPURLResponse, to method: String?) -> TransportError? {
         if response.statusCode >= 200 { context.noteResponseHeader() }
+        // The attempt's timeout may end the wait for the body.
+        if response.statusCode >= 300 { context.noteAnswer(HttpResponse(response, body: Data(), to: request)) }
         // Interim responses (such as 103) come first and have no body, so the last response counts.
         state.withLock { state in
             state.response = response
@@ -101,9 +104,11 @@ extension URLSessionExchange {
         }
         guard streams == nil else {
             if response.statusCode >= 200 { resolve(.success(Answer(response: response, body: Data()))) }
-            return true
+            return response.hasUnrequestedCoding(to: method) ? .unrequestedCoding : nil
         }
-        return response.expectedContentLength <= Int64(responseLimit) || !response.announcesBody(to: method)
+        if response.hasUnrequestedCoding(to: method) { return .unrequestedCoding }
+        let fits = response.expectedContentLength <= Int64(responseLimit) || !response.announcesBody(to: method)
+        return fits ? nil : .responseTooLarge(limit: responseLimit)
     }
 
     /// Takes a part of the body; returns false if the body exceeds the limit.
@@ -115,7 +120,10 @@ extension URLSessionExchange {
         return state.withLock { state in
             // The body was refused or the caller has gone, so further bytes are not kept.
             if case .answered = state.caller { return true }
-            guard state.body.count + data.count <= responseLimit else { return false }
+            guard state.body.count + data.count <= responseLimit else {
+                state.body.append(data.prefix(responseLimit - state.body.count))
+                return false
+            }
             state.body.append(data)
             return true
         }
@@ -138,15 +146,19 @@ extension URLSessionExchange {
 
     /// Answers that the exchange has failed; if the answer has begun, its reader gets the error.
     func fail(_ error: any Error) {
+        let (response, body) = state.withLock { state in
+            defer { state.body.removeAll() }
+            return (state.response, state.body)
+        }
+        if let response, response.statusCode >= 200 {
+            context.noteAnswer(HttpResponse(response, body: body, to: request))
+        }
         streams?.download.finish(.failure(error))
         resolve(.failure(error))
     }
 
-    /// Answers that the body is too large, and releases the body.
-    func refuseBody() {
-        state.withLock { $0.body.removeAll() }
-        resolve(.failure(TransportError.responseTooLarge(limit: responseLimit)))
-    }
+    /// The error of a body that is larger than is accepted.
+    var tooLarge: TransportError { .responseTooLarge(limit: responseLimit) }
 }
 
 /// The parts that an exchange needs to stream its bodies.

@@ -163,12 +163,12 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
             return
         }
         let method = dataTask.originalRequest?.httpMethod
-        guard exchange.receive(response, to: method) else { return refuseBody(of: exchange) }
+        if let error = exchange.receive(response, to: method) { refuseBody(of: exchange, error) }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let exchange = exchangeUnderWay(dataTask) else { return }
-        guard exchange.receive(data) else { return refuseBody(of: exchange) }
+        guard exchange.receive(data) else { return refuseBody(of: exchange, exchange.tooLarge) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -231,8 +231,8 @@ extension URLSessionExchangeDelegate: URLSessionDataDelegate {
         #endif
     }
 
-    private func refuseBody(of exchange: URLSessionExchange) {
-        exchange.refuseBody()
+    private func refuseBody(of exchange: URLSessionExchange, _ error: TransportError) {
+        exchange.fail(error)
         queue.async { self.abandon(exchange) }
     }
 }
