@@ -28,6 +28,27 @@ struct ConnectingTests {
         }
     }
 
+    @Test("F15: a server on this machine that does not answer the TLS handshake is asked once, and the error says so")
+    func silentTls() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try await connection.read(5)
+            try await connection.hang()
+        } whileOpen: { server in
+            let service = AnyHttpService(
+                apiUrl: "127.0.0.1:\(server.port)",
+                retrierFactory: BackoffRetrier.factory(.standard.with { $0.backoff = .constant(.zero) }),
+                transport: CurlTransport(configuration: .init(connectTimeout: .seconds(1)))
+            )
+            let error = await #expect(throws: HttpError.self) { try await Probe().schedule(with: service) }
+            #expect(error?.kind == .transport(.timedOut))
+            #expect(error?.delivery == .notSent)
+            #expect(error?.trace.attempts.count == 1)
+            #expect(error?.description.contains("TLS did not answer") == true)
+            #expect(error?.description.contains("begin the base URL with http://") == true)
+            #expect(await server.connectionCount == 1)
+        }
+    }
+
     @Test("and the record tells which connections are new")
     func records() async throws {
         try await ScriptedServer.run { connection in

@@ -46,6 +46,27 @@ struct KeptConnectionTests {
         #expect(requests.map(\.path) == ["/first", "/second", "/second"])
     }
 
+    @Test("F14: and closed under a POST with a key: the trace and the exchange tell that it was sent twice")
+    func closedUnderKey() async throws {
+        try await ScriptedServer.run { connection in
+            let first = try await connection.readRequest()
+            try await connection.respond()
+            guard first.path == "/first" else { return }
+            _ = try await connection.readRequest()
+        } whileOpen: { server in
+            let service = AnyHttpService(apiUrl: server.url, transport: transport)
+            let first = try await Probe(route: ["first"]).response(with: service).trace
+            #expect(first.exchanges.map { $0.connection?.repeats } == [0])
+            #expect(!first.description.contains("repeated"))
+            let second = Probe(method: .post, route: ["second"], header: ["Idempotency-Key": "1"])
+            let trace = try await second.response(with: service).trace
+            #expect(await server.requests.map(\.path) == ["/first", "/second", "/second"])
+            #expect(trace.exchanges.map { $0.connection?.repeats } == [1])
+            #expect(trace.exchanges.first?.connection?.isReused == false)
+            #expect(trace.description.contains("repeated on a new connection"))
+        }
+    }
+
     @Test("and closed under a large body that may be sent twice brings all of it twice")
     func closedUnderPut() async throws {
         let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })

@@ -5,6 +5,7 @@ struct Probe: Request {
     typealias Result = Void
     var method = HttpMethod.get
     var route: HttpRoute = ["probe"]
+    var header: HttpHeader = [:]
     var body = HttpBody.empty
     var timeout: Duration?
 }

@@ -19,6 +19,11 @@ public actor ConformanceScript {
             case "/stalled":
                 try await connection.write(Self.beginning)
                 try await connection.hang()
+            case let path where path.hasPrefix("/cut/"):
+                let head = "HTTP/1.1 \(path.dropFirst(5)) Status\r\nContent-Length: 100\r\n\r\n"
+                return try await connection.write(head + "0123456789")
+            case let path where path.hasPrefix("/transfer-coded/"):
+                return try await connection.write(Self.transferCoded(status: path.dropFirst(16)))
             default: try await connection.write(answer(to: request).bytes(withBody: request.method != "HEAD"))
             }
         }
@@ -27,10 +32,22 @@ public actor ConformanceScript {
     /// The beginning of an answer with a body of 100 bytes.
     private static let beginning = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789"
 
+    /// `hello`, in gzip, in one chunk.
+    private static func transferCoded(status: Substring) -> Data {
+        let gzip = Data([
+            0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x86, 0xA6, 0x10, 0x36,
+            0x05, 0, 0, 0,
+        ])
+        let head = "HTTP/1.1 \(status) Status\r\nTransfer-Encoding: gzip, chunked\r\n\r\n19\r\n"
+        return Data(head.utf8) + gzip + Data("\r\n0\r\n\r\n".utf8)
+    }
+
     private func answer(to request: RecordedRequest) -> Answer {
         let parts = request.path.split(separator: "/")
         switch (parts.first, parts.count > 1 ? Int(parts[1]) : nil) {
         case ("status", let status?): return Answer(status: status, text: "status \(status)")
+        case ("miscoded", let status?):
+            return Answer(status: status, fields: [("Content-Encoding", "gzip")], text: "not gzip")
         case ("large", let count?): return Answer(body: Self.largeBody(count))
         case ("echo", _): return Answer(fields: Self.echo(of: request), body: request.body)
         case ("redirect", _): return Answer(status: 302, fields: [("Location", "/echo")], text: "moved")

@@ -146,8 +146,7 @@ extension HttpError {
 
     /// Adds the response whose body has failed, its body cut to ``bodyLimit``.
     mutating func keep(_ response: HttpResponse<Data>) {
-        let kept = response.withoutOrigins
-        self.response = kept.body.count > Self.bodyLimit ? kept.replacingBody(Data(kept.body.prefix(Self.bodyLimit))) : kept
+        self.response = response.withoutOrigins.replacingBody(Data(response.body.prefix(Self.bodyLimit)))
     }
 }
 

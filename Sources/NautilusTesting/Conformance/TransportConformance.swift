@@ -29,6 +29,9 @@ import Nautilus
 /// | `/drop` | reads the request and closes the connection |
 /// | `/truncated` | `Content-Length: 100`, ten bytes, and closes the connection |
 /// | `/stalled` | `Content-Length: 100`, ten digits, and nothing more; the connection stays open |
+/// | `/cut/{code}` | that status with `Content-Length: 100`, ten digits, and closes the connection |
+/// | `/miscoded/{code}` | that status, `Content-Encoding: gzip`, and the text `not gzip` |
+/// | `/transfer-coded/{code}` | that status, `Transfer-Encoding: gzip, chunked`, and `hello` in gzip in one chunk |
 /// | `/hang` | reads the request and never answers |
 ///
 /// HEAD gets the same header, but no body.
@@ -96,6 +99,7 @@ public struct TransportConformance: Sendable {
             origin: origin
         )
         return conformance.responseChecks + conformance.requestChecks + conformance.failureChecks
+            + conformance.brokenBodyChecks
             + conformance.stateChecks + conformance.streamChecks
     }
 }

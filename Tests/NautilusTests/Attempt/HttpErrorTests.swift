@@ -209,6 +209,25 @@ struct HttpErrorTests {
     }
 
     @Test(
+        "F15: a local server that does not answer TLS in time is asked once, and the error says so",
+        arguments: [
+            ("https://localhost:8080", Delivery.notSent, true), ("https://[::1]", .notSent, true),
+            ("https://127.0.0.1:8443", .maybeExecuted, false), ("http://localhost:8080", .notSent, false),
+            ("https://api.example.com", .notSent, false),
+        ]
+    )
+    func silentTls(base: String, delivery: Delivery, isTold: Bool) throws {
+        let request = HttpRequest(method: .get, url: try .reading("\(base)/a"))
+        let summary = RequestSummary(request, serviceOrigin: try #require(HttpOrigin(.reading(base))))
+        for kind in [FailureKind.transport(.timedOut), .timeout(.seconds(5))] {
+            let error = HttpError(kind, stage: .send, delivery: delivery, request: summary)
+            #expect(error.description.contains("TLS did not answer") == isTold)
+            #expect(error.description.contains("begin the base URL with http://") == isTold)
+            #expect(RetryCondition.standard.verdict(for: error).isRetryable == !isTold)
+        }
+    }
+
+    @Test(
         "a local server asked over https is told apart from one that is down",
         arguments: [
             ("https://localhost:8080", true), ("http://localhost:8080", false), ("https://api.example.com", false),

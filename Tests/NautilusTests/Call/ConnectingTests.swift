@@ -78,4 +78,41 @@ struct ConnectingTests {
                 == [true, false]
         )
     }
+
+    @Test(
+        "F14: the trace tells that the transport itself has repeated the request, and how often",
+        arguments: [
+            (1, Duration.milliseconds(3), "repeated on a new connection"), (1, .zero, "repeated on another connection"),
+            (2, .milliseconds(3), "repeated on a new connection, 2 times"),
+        ]
+    )
+    func repeats(count: Int, connect: Duration, text: String) async throws {
+        let connection = CallTrace.Exchange.Connection(connect: connect, repeats: count)
+        for reply in [ScriptedReply.reply(text: "ok"), .status(404), .fail(.networkConnectionLost)] {
+            let outcome = try await outcome(
+                of: Ping(),
+                retrier: NilRetrier.factory(),
+                ScriptedTransport { _, context in
+                    context.noteConnection(connection)
+                    return reply
+                }
+            )
+            #expect(outcome.trace.exchanges.map { $0.connection?.repeats } == [count])
+            #expect(outcome.trace.exchanges.first?.description.contains(text) == true)
+            #expect(outcome.trace.description.contains("\n      \(text)"))
+            #expect(outcome.trace.exchanges.first?.connection?.isReused == (connect == .zero))
+        }
+    }
+
+    @Test("F14: the trace says nothing of repeats where there were none")
+    func noRepeats() async throws {
+        let outcome = try await outcome(
+            of: Ping(),
+            ScriptedTransport { _, context in
+                context.noteConnection(.reused)
+                return .reply(text: "ok")
+            }
+        )
+        #expect(!outcome.trace.description.contains("repeated"))
+    }
 }

@@ -46,15 +46,35 @@
             #expect(try decode(zeros.bytes, zeros.coding, by: step) == Data(count: 100_000))
         }
 
-        @Test("one may follow another in gzip and zstd, and nothing else may follow", arguments: zeros)
+        @Test("one may follow another in gzip and zstd, and is broken if it breaks off", arguments: zeros)
         func members(coding: String, bytes: Data) throws {
-            if coding == "br" {
-                #expect(throws: ContentDecoder.Broken.self) { try decode(bytes + bytes, coding) }
-            } else {
-                #expect(try decode(bytes + bytes, coding) == Data(count: 200_000))
-            }
-            #expect(throws: ContentDecoder.Broken.self) { try decode(bytes + Data("more than a magic".utf8), coding) }
+            guard coding != "br" else { return }
+            #expect(try decode(bytes + bytes, coding) == Data(count: 200_000))
+            #expect(throws: ContentDecoder.Broken.self) { try decode(bytes + bytes.dropLast(5), coding) }
         }
+
+        @Test(
+            "F4: bytes behind the end of a body's coding that begin no further member are ignored, as browsers do",
+            arguments: zeros + hello,
+            ["\n", "\r\n", "\0\0\0\0\0\0\0\0", "more than a magic"]
+        )
+        func surplus(body: (coding: String, bytes: Data), behind: String) throws {
+            let whole = try decode(body.bytes, body.coding)
+            for step in [1, 7, .max] {
+                #expect(try decode(body.bytes + Data(behind.utf8), body.coding, by: step) == whole)
+            }
+        }
+
+        @Test("F4: deflate is decoded with zlib's header and without", arguments: hello, [1, 2, .max])
+        func deflate(hello: (coding: String, bytes: Data), step: Int) throws {
+            #expect(try decode(hello.bytes, hello.coding, by: step) == Data("hello".utf8))
+        }
+
+        /// `hello` in deflate, raw (RFC 1951) and with zlib's header (RFC 1950).
+        static let hello: [(coding: String, bytes: Data)] = {
+            let raw = Data([0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00])
+            return [("deflate", raw), ("deflate", Data([0x78, 0x9C]) + raw + [0x06, 0x2C, 0x02, 0x15])]
+        }()
 
         @Test("cut at any byte, it is broken, but for the beginning", arguments: zeros)
         func cut(coding: String, bytes: Data) throws {

@@ -181,6 +181,31 @@ struct WebSocketOpeningTests {
         #expect(try Self.probe(Array("220 mail ready\r\n\r\n".utf8)).code == .badServerResponse)
         #expect(try Self.probe(Array("HTTP/1.1 101 Switching Protocols\r\nA\r\n\r\n".utf8)).code == .badServerResponse)
     }
+
+    #if os(Linux)
+        @Test(
+            "F3: a refusal keeps its status, and its body is decoded as far as it can be",
+            .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"),
+            arguments: [("plain", "plain"), ("gzip", "hello"), ("cut", "")]
+        )
+        func codedRefusal(kind: String, text: String) throws {
+            let gzip: [UInt8] = [
+                0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x86, 0xA6, 0x10,
+                0x36, 0x05, 0, 0, 0,
+            ]
+            let body = kind == "plain" ? Array("plain".utf8) : kind == "cut" ? Array(gzip.prefix(9)) : gzip
+            let request = try Self.request("ws://a/")
+            var answer = WebSocketOpeningAnswer(to: request, headerLimit: 1000, bodyLimit: 100)
+            let head = Self.answer(["HTTP/1.1 401 Unauthorized", "Content-Encoding: gzip"])
+            _ = try (head + body).withUnsafeBytes { try answer.take($0) }
+            guard case .declined(let response) = try answer.end() else {
+                Issue.record("the refusal was not taken for one")
+                return
+            }
+            #expect(response.status == 401)
+            #expect(String(decoding: response.body, as: UTF8.self) == text)
+        }
+    #endif
 }
 
 /// A client's reading of an answer; it takes 1000 bytes of the header and 7 of the body.

@@ -16,6 +16,8 @@ import Nautilus
 /// - Header fields go out in their order, several values of one name as several lines.
 /// - A failure is `notSent` exactly when not a byte of the request was written, whatever its kind.
 /// - A body stream whose length is known is sent with it. Streams share the connections of all other requests.
+/// - Of a coded body, one gzip or deflate is undone; with several, and with bytes behind the end, it is an error. Of
+///   the body of an error that is not coded as its header says, nothing is kept but what was decoded.
 /// - When an answer from 300 on comes before a body stream has been sent, the rest of the stream is not sent. The
 ///   answer's own body is read if it has a `Content-Length`, and is empty if not.
 /// - Control characters in header values are refused (RFC 9110 §5.5), with `InvalidRequest`.
@@ -41,7 +43,7 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
     /// - Throws: `TransportError`; `InvalidRequest` for a method or a header that cannot be sent; the error of a body
     ///   stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-        if case .stream = request.body { return try await collect(stream(request, context: context)) }
+        if case .stream = request.body { return try await collect(stream(request, context: context), context) }
         let exchange = ClientExchange(
             method: request.method,
             context: context,
@@ -86,12 +88,23 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
         }
     }
 
-    /// The whole response of a request whose body was streamed.
-    private func collect(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Data> {
+    /// The whole response of a request whose body was streamed. If the body fails, its beginning is noted.
+    private func collect(
+        _ response: HttpResponse<HttpBodyStream>,
+        _ context: AttemptContext
+    ) async throws -> HttpResponse<Data> {
+        var bytes = Data()
         do {
-            return response.replacingBody(try await response.body.collected(limit: configuration.responseLimit))
-        } catch HttpBodyStream.ReadError.tooLarge(let limit) {
-            throw TransportError.responseTooLarge(limit: limit)
+            for try await chunk in response.body {
+                guard bytes.count + chunk.count <= configuration.responseLimit else {
+                    throw TransportError.responseTooLarge(limit: configuration.responseLimit)
+                }
+                bytes.append(chunk)
+            }
+            return response.replacingBody(bytes)
+        } catch {
+            context.noteAnswer(response.replacingBody(bytes))
+            throw error
         }
     }
 }

@@ -1,6 +1,8 @@
 import AsyncHTTPClient
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
+import NIOFoundationCompat
 import NIOHTTP1
 import Nautilus
 
@@ -153,6 +155,13 @@ extension ClientExchange {
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         context.noteResponseHeader()
+        // The attempt's timeout may end the wait for the body.
+        if head.status.code >= 300 { note(Answer(head: head, body: ByteBuffer())) }
+        if head.hasUnreadableBody(inAnswerTo: method) {
+            if chunks != nil { resolve(.success(Answer(head: head, body: ByteBuffer()))) }
+            state.withLockedValue { $0.head = head }
+            return task.eventLoop.makeFailedFuture(TransportError.unreadableBody)
+        }
         if let chunks {
             let answer = Answer(head: head, body: ByteBuffer())
             // From 300 on the client sends no more of the body, and then waits for its end for ever: so the answer's end is
@@ -168,6 +177,7 @@ extension ClientExchange {
         }
         // Not after HEAD nor with 204 or 304, where the length describes another body, nor of one that is compressed.
         if let length = Answer(head: head, body: ByteBuffer()).bodyLength(of: method), length > responseLimit {
+            state.withLockedValue { $0.head = head }
             return task.eventLoop.makeFailedFuture(TransportError.responseTooLarge(limit: responseLimit))
         }
         state.withLockedValue { $0.head = head }
@@ -201,6 +211,11 @@ extension ClientExchange {
         }
     }
 
+    /// Notes the answer as far as it has come, so that its status is not lost.
+    private func note(_ answer: Answer) {
+        context.noteAnswer(HttpResponse(answer, body: Data(buffer: answer.body, byteTransferStrategy: .copy), url: nil))
+    }
+
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
     private func complete(_ result: Result<Void, any Error>) {
@@ -218,6 +233,7 @@ extension ClientExchange {
             let failure = TransportError(of: error, isSent: isSent)
             // A server may answer and close before the client has taken note that it has sent all.
             chunks?.finish(isWhole ? .success(()) : .failure(failure))
+            if let head { note(Answer(head: head, body: body)) }
             resolve(.failure(failure))
         }
     }

@@ -3,7 +3,7 @@ import NIOHTTP1
 import Nautilus
 
 extension HttpResponse {
-    init(_ answer: ClientExchange.Answer, body: Body, url: URL) {
+    init(_ answer: ClientExchange.Answer, body: Body, url: URL?) {
         let fields = answer.head.headers.map {
             HttpHeader.Field(name: HttpHeader.Name($0.name), value: $0.value)
         }
@@ -24,6 +24,19 @@ extension HTTPResponseHead {
     /// The length that it announces; nil when it announces none.
     var contentLength: Int? {
         headers.first(name: "Content-Length").flatMap { Int($0) }
+    }
+
+    /// Whether a body follows whose codings are not undone: a transfer coding besides `chunked`, which no request asks
+    /// for (RFC 9112 §6.1), or several of the content codings of which the client undoes one.
+    func hasUnreadableBody(inAnswerTo method: HttpMethod) -> Bool {
+        guard hasBody(inAnswerTo: method) else { return false }
+        let coded = codings(in: "Content-Encoding")
+        return codings(in: "Transfer-Encoding").contains { $0 != "chunked" }
+            || coded.count > 1 && coded.allSatisfy { ["gzip", "x-gzip", "deflate"].contains($0) }
+    }
+
+    private func codings(in name: String) -> [String] {
+        headers[canonicalForm: name].map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
     }
 
     /// Whether a body follows (RFC 9110 §6.4.1).

@@ -8,6 +8,13 @@ import NIOSSL
 import Nautilus
 
 extension TransportError {
+    /// A body with codings that were not asked for.
+    static let unreadableBody = TransportError.failed(
+        .cannotDecodeContentData,
+        delivery: .maybeExecuted,
+        reason: "The answer's body has a coding that was not asked for, or several."
+    )
+
     /// The failure that the client reports.
     ///
     /// - Parameters:

@@ -146,7 +146,17 @@ extension HostileAnswer {
             .either,
             answering: head + "Transfer-Encoding: chunked, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
         ),
-        HostileAnswer("an unknown transfer coding", .either, answering: head + "Transfer-Encoding: shell\r\n\r\nhello"),
+        HostileAnswer(
+            "an unknown transfer coding",
+            .failure(.badServerResponse),
+            answering: head + "Transfer-Encoding: shell\r\n\r\nhello"
+        ),
+        HostileAnswer(
+            "gzip within chunks",
+            .failure(.badServerResponse),
+            answering: Data((head + "Transfer-Encoding: gzip, chunked\r\n\r\n19\r\n").utf8) + gzip
+                + Data("\r\n0\r\n\r\n".utf8)
+        ),
     ]
 
     private static let statuses =
@@ -281,9 +291,15 @@ extension HostileAnswer {
         ),
         HostileAnswer(
             "gzip with more behind it",
-            .failure(.cannotDecodeContentData),
+            .success("hello"),
             isSurvivedByFoundation: false,
-            answering: coded("gzip", gzip + Data("more".utf8))
+            answering: coded("gzip", gzip + Data("\r\nmore".utf8))
+        ),
+        HostileAnswer(
+            "gzip with zeros behind it",
+            .success("hello"),
+            isSurvivedByFoundation: false,
+            answering: coded("gzip", gzip + Data(count: 512))
         ),
         HostileAnswer(
             "gzip that is none",
@@ -291,7 +307,7 @@ extension HostileAnswer {
             answering: coded("gzip", Data("hello".utf8))
         ),
         HostileAnswer(
-            "gzip of gzip",
+            "gzip of gzip that is gzip of none",
             .failure(.cannotDecodeContentData),
             isSurvivedByFoundation: false,
             answering: coded("gzip, gzip", gzip)

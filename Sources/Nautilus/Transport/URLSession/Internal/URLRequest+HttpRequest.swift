@@ -192,7 +192,9 @@ extension HTTPURLResponse {
     ///
     /// - Parameter method: The method of the request that is answered.
     func hasUnrequestedCoding(to method: String?) -> Bool {
-        guard let value = value(forHTTPHeaderField: "Transfer-Encoding"), announcesBody(to: method) else { return false }
+        guard announcesBody(to: method), let value = value(forHTTPHeaderField: "Transfer-Encoding") else {
+            return false
+        }
         let names = value.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         return !names.allSatisfy { ["", "chunked", "identity"].contains($0) }
     }
