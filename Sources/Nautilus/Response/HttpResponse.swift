@@ -47,6 +47,9 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         response.changeOrigins { ($0.exchange, $0.received) = (received.exchange, nil) }
         return response
     }
+    /// Whether the body has failed, so that ``body`` is only what could be read of it: enough for an error, but not to be
+    /// kept for another request.
+    package var isIncomplete: Bool { origins?.value.isIncomplete == true }
     /// Where the response comes from; nil if nothing is known.
     private var origins: Boxed<ResponseOrigins>?
     /// The body of a response that is read as it arrives; nil if the body is complete or was made by the client.
@@ -91,6 +94,11 @@ extension HttpResponse {
         origins = Boxed(
             ResponseOrigins(exchange: exchange, request: request, pathSecrets: request.pathSecrets)
         )
+    }
+
+    /// Notes that the body has failed.
+    mutating func markIncomplete() {
+        changeOrigins { $0.isIncomplete = true }
     }
 
     private mutating func changeOrigins(_ change: (inout ResponseOrigins) -> Void) {
@@ -139,6 +147,7 @@ private struct ResponseOrigins: Sendable {
     var sharedAnswer: SharedAnswer?
     /// The values in the URL's path that are not printed.
     var pathSecrets: [String] = []
+    var isIncomplete = false
     /// The values before a request's rejection replaced them; nil if no request has rejected the response.
     var received: Received?
 }

@@ -141,9 +141,9 @@ extension HttpCache {
 extension AttemptContext {
     /// Whether a response may change what is stored. A response that one type rejects may be an answer to another type,
     /// and a page that cannot be decoded does not come from this server: neither says anything about the stored
-    /// response.
+    /// response. One whose body has failed is not whole (RFC 9111 §3.3).
     fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
-        guard !response.isRejected else { return false }
+        guard !response.isRejected, !response.isIncomplete else { return false }
         if case .undecodable = verdict(on: response) { return false }
         return true
     }

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusCaching
 import NautilusTesting
 import Testing
 
@@ -137,5 +138,31 @@ struct BrokenAnswerTests {
             from: Self.failing([503], by: .fail(CancellationError()))
         )
         #expect(outcome.error?.kind != .status(503))
+    }
+
+    @Test("F3: an answer whose body is broken is not kept by a cache")
+    func notCached() async throws {
+        let count = Locked(0)
+        let header: HttpHeader = ["Cache-Control": "max-age=3600"]
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [HttpCache()],
+            transport: ScriptedTransport { _, context in
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                guard isFirst else { return .status(404, header: header, body: Data("whole".utf8)) }
+                context.noteAnswer(HttpResponse(status: 404, header: header, body: Data("who".utf8)))
+                return .fail(.networkConnectionLost)
+            }
+        )
+        for body in ["who", "whole", "whole"] {
+            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
+            #expect(error?.status == 404)
+            #expect(error?.response.map { String(decoding: $0.body, as: UTF8.self) } == body)
+        }
+        // The third answer comes from the cache, which has kept the second.
+        #expect(count.withLock { $0 } == 2)
     }
 }

@@ -106,8 +106,8 @@ struct RedirectFollower: Sendable {
                 if answer.url == nil { answer.url = request.url }
                 // A status that has arrived counts, whatever becomes of its body. No time is left to follow a redirect.
                 if !accepted.contains(answer.status), timeout == nil || location(in: answer) == nil {
-                    guard let entry else { return (.response(answer), nil) }
-                    let record = finish(&answer, entry, of: request)
+                    let record = entry.flatMap { finish(&answer, $0, of: request) }
+                    answer.markIncomplete()
                     return (.response(answer), record)
                 }
                 if timeout == nil {
