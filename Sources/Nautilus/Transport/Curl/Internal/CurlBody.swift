@@ -9,9 +9,11 @@
         /// Where the body goes; nil if it is kept.
         private let download: CurlDownload?
         private var decoders: ContentDecoders?
-        /// The beginning as it was sent, while it is not known whether it is coded as the header says; nil once that is
-        /// known, and for a success, whose body counts only if it is.
+        /// The body as it was sent, as long as it may turn out not to be coded as the header says; nil for a success, whose
+        /// body counts only if it is.
         private var sent: Data?
+        /// Whether anything was decoded.
+        private var hasOutput = false
         /// The bytes that are kept.
         private(set) var bytes = Data()
         /// How many bytes have arrived, before decoding.
@@ -19,12 +21,12 @@
         /// Why the body counts for nothing; nil if it does.
         private(set) var failure: TransportError?
 
+        /// Whether a coded body has ended before its coding did.
+        private(set) var lacksEnd = false
+
         init(limit: Int, download: CurlDownload?) {
             (self.limit, self.download) = (limit, download)
         }
-
-        /// Whether nothing is missing of a coded body, as far as its coding tells.
-        var isWhole: Bool { decoders?.isWhole != false }
 
         /// Prepares for the body that follows `head`.
         ///
@@ -69,21 +71,37 @@
             guard let decoders else { return keep(input) ? .more : .never }
             do throws(ContentDecoder.Broken) {
                 let demand = try decoders.run(input) { piece in
-                    sent = nil
+                    hasOutput = true
                     guard keep(piece) else { return .never }
                     return download?.isFull() == true ? .later : .more
                 }
                 if demand == .more { sent?.append(contentsOf: input) }
-                if let sent, sent.count > HttpError.bodyLimit { self.sent = nil }
+                if let sent, sent.count > HttpError.bodyLimit || hasOutput && download != nil { self.sent = nil }
                 return demand
             } catch {
                 failure = TransportError(.cannotDecodeContentData)
-                // The header was wrong about the body of an error, which is readable all the same.
-                guard var sent else { return .never }
-                (self.decoders, self.sent) = (nil, nil)
-                sent.append(contentsOf: input)
-                return sent.withUnsafeBytes { keep($0) } ? .more : .never
+                sent?.append(contentsOf: input)
+                return keepSent(isBroken: true) ? .more : .never
             }
+        }
+
+        /// Has an error's body as it was sent in place of what was decoded, if the header was wrong about its coding.
+        ///
+        /// - Parameter isBroken: Whether it cannot be decoded, or only lacks its end.
+        /// - Returns: Whether that is so.
+        private mutating func keepSent(isBroken: Bool) -> Bool {
+            guard let sent, !hasOutput || download == nil else { return false }
+            // Coded bytes are no text. Some codings have no mark at their beginning, and make something of any text.
+            guard isBroken && !hasOutput || String(validating: sent, as: UTF8.self) != nil else { return false }
+            (decoders, self.sent, bytes) = (nil, nil, Data())
+            return sent.withUnsafeBytes { keep($0) }
+        }
+
+        /// Ends the body, since no more bytes come.
+        mutating func end() {
+            guard failure == nil, decoders?.isWhole == false else { return }
+            lacksEnd = true
+            _ = keepSent(isBroken: false)
         }
 
         private mutating func keep(_ part: UnsafeRawBufferPointer) -> Bool {

@@ -164,6 +164,7 @@
                 return .failure(TransportError(error).delivered(isSent ? .maybeExecuted : .notSent))
             }
             if let error = endOfSession { return .failure(error) }
+            received.end()
             if let error = failure(code) {
                 if head.isComplete { context.noteAnswer(answerSoFar) }
                 return .failure(error)
@@ -179,7 +180,7 @@
             }
             // Only the empty line proves that a header is complete; libcurl calls a header that breaks off a success.
             guard head.isComplete, !isCut else { return TransportError(.networkConnectionLost) }
-            return received.isWhole ? nil : TransportError(.cannotDecodeContentData)
+            return received.lacksEnd ? TransportError(.cannotDecodeContentData) : nil
         }
 
         /// The answer as far as it has arrived.

@@ -118,6 +118,7 @@ struct WebSocketOpeningAnswer {
             var decoded = CurlBody(limit: bodyLimit, download: nil)
             guard decoded.begin(head) else { return Data() }
             _ = body.withUnsafeBytes { decoded.take($0) }
+            decoded.end()
             return decoded.bytes
         #else
             return head.hasUnrequestedCoding ? Data() : body
