@@ -20,7 +20,7 @@ extension OAuthSession {
                 client: OAuthClient(id: SessionSettings.client),
                 transport: transport,
                 retrierFactory: NilRetrier.factory(),
-                timeout: .seconds(3600),
+                signInTimeout: .seconds(3600),
                 refreshTimeout: .seconds(3600),
                 deadline: .seconds(3600)
             ),

@@ -106,7 +106,7 @@ public struct CredentialLease<Source: CredentialSource> {
         // Checked before the wait as well, so that the call does not wait for another user's refresh.
         if let end = source.end(of: session) { throw end }
         let grant = try await source.grant(continuing: latest, for: context.serviceOrigin)
-        guard grant.session == session else { throw RefreshError.superseded }
+        guard grant.session == session else { throw source.end(of: session) ?? .superseded }
         // Checked again: the grant may date from before the session's end and have arrived after it.
         if let end = source.end(of: session) { throw end }
         let unstamped = request.header

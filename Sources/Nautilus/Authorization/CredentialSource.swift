@@ -11,8 +11,9 @@ public protocol CredentialSource<Credential>: Sendable {
     var session: RefreshCoordinator<Credential>.Session { get }
 
     /// Why a session is over; nil while it goes on. See ``RefreshCoordinator/end(of:)``. Asked before each request and
-    /// each message, so it does not wait for anything. Default: ``RefreshError/superseded`` once ``session`` is a
-    /// different one.
+    /// each message, so it does not wait for anything. Default, once ``session`` is a different one:
+    /// ``RefreshError/signedOut`` while nobody is signed in, and otherwise ``RefreshError/superseded``. A source around
+    /// a coordinator had better ask that, which remembers the first end.
     func end(of session: RefreshCoordinator<Credential>.Session) -> RefreshError?
 
     /// Returns when a session is over, and when the task is cancelled; see ``RefreshCoordinator/waitForEnd(of:)``.
@@ -39,9 +40,11 @@ public protocol CredentialSource<Credential>: Sendable {
 }
 
 extension CredentialSource {
-    /// Returns ``RefreshError/superseded`` once another session has begun.
+    /// Returns ``RefreshError/signedOut`` or ``RefreshError/superseded`` once the session is over.
     public func end(of session: RefreshCoordinator<Credential>.Session) -> RefreshError? {
-        session == self.session ? nil : .superseded
+        let present = self.session
+        if session == present { return nil }
+        return present.mark.isOfUser == false ? .signedOut : .superseded
     }
 
     /// Does nothing: a source that shares its credential with no other process already knows of every change.

@@ -1,8 +1,9 @@
 extension HttpError {
-    /// Whether nobody is signed in, so that the call can succeed only after a sign-in.
+    /// Whether the call can succeed only after a sign-in: nobody is signed in, its user has signed out meanwhile
+    /// (``RefreshError/signedOut``), or the server has ended the session (``RefreshError/sessionExpired(underlying:)``).
     ///
-    /// False while the session goes on: when a refresh has failed for now and the same call may succeed later
-    /// (``isTransient``), and when a sign-in or sign-out has overtaken the call (``isSuperseded``).
+    /// False when a refresh has failed for now and the same call may succeed later (``isTransient``), and when somebody
+    /// else has signed in meanwhile (``isSuperseded``).
     public var requiresSignIn: Bool {
         switch underlying as? RefreshError {
         case .signedOut, .sessionExpired: true
@@ -10,8 +11,9 @@ extension HttpError {
         }
     }
 
-    /// Whether the session in which the call, the pages, the feed or the web socket began is over: its user has signed
-    /// out meanwhile, or another user has signed in (``RefreshError/superseded``). There is nothing to tell the user.
+    /// Whether somebody else has signed in since the call, the pages, the feed or the web socket began
+    /// (``RefreshError/superseded``). There is nothing to tell that user. A sign-out is not meant: it leaves nobody
+    /// signed in, and ``requiresSignIn`` is true then.
     public var isSuperseded: Bool {
         if case .superseded? = underlying as? RefreshError { true } else { false }
     }

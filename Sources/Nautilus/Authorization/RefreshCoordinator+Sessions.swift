@@ -15,9 +15,12 @@ extension RefreshCoordinator {
     /// ``adopt(_:since:)`` brings, since that session had been going on all along.
     public var session: Session { Session(mark: guarded.withLock { $0.machine.session }) }
 
-    /// Why a session is over: ``RefreshError/superseded`` when a user has signed in or out, in whichever process, and
-    /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it and nobody has signed in since. Nil
-    /// while it goes on.
+    /// Why a session is over, by its first end, in whichever process: ``RefreshError/signedOut`` when its user has
+    /// signed out, ``RefreshError/superseded`` when somebody else has signed in, and
+    /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it. Nil while it goes on.
+    ///
+    /// Of the sessions that ended without a successor, the latest hundred are remembered; an earlier one counts as
+    /// superseded.
     public func end(of session: Session) -> RefreshError? { guarded.withLock { $0.machine.end(of: session.mark) } }
 
     /// Returns when a session is over, because a user has signed in or out, in whichever process, or because the server

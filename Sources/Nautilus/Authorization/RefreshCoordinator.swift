@@ -110,7 +110,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   was stamped in an earlier session fails, so that it never goes out as another user.
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func grant(continuing previous: Grant? = nil) async throws -> Grant {
-        try await Grant(ask(.init(rejected: nil, stamp: previous?.generation)))
+        try await Grant(ask(.init(rejected: nil, stamp: previous?.generation, session: previous?.session.mark)))
     }
 
     /// The credential to stamp on an attempt that goes to `origin`; otherwise like ``grant(continuing:)``.
@@ -137,15 +137,18 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func refresh(rejecting grant: Grant) async throws -> Grant {
-        try await Grant(ask(.init(rejected: grant.generation, stamp: grant.generation)))
+        let session = grant.session.mark
+        return try await Grant(ask(.init(rejected: grant.generation, stamp: grant.generation, session: session)))
     }
 
-    /// Begins a session that replaces the current one, whose refresh is cancelled and whose waiting calls fail.
+    /// Begins a session that replaces the current one, whose refresh is cancelled and whose calls fail with
+    /// ``RefreshError/superseded``.
     public func signIn(_ credential: Credential) {
         handle(.signIn(CredentialBox(credential), lifetime: lifetime(credential)))
     }
 
-    /// Ends the session: its refresh is cancelled, a late result is dropped, and its waiting calls fail.
+    /// Ends the session: its refresh is cancelled, a late result is dropped, and its calls fail with
+    /// ``RefreshError/signedOut``.
     public func signOut() {
         handle(.signOut)
         // Where nobody was known to be signed in, there is no event, but calls may belong to the time before.

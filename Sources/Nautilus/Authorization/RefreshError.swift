@@ -1,9 +1,9 @@
 /// Why a ``RefreshCoordinator`` has no credential to give.
 public enum RefreshError: Error, Sendable {
-    /// No user is signed in.
+    /// Nobody is signed in, or the call's user has signed out meanwhile, in whichever process.
     case signedOut
-    /// A refresh failed for good; `underlying` is the ``TerminalRefreshFailure`` it threw, or the error that was
-    /// adopted from another process.
+    /// The server has ended the call's session: a refresh failed for good. `underlying` is the
+    /// ``TerminalRefreshFailure`` it threw, or the error that was adopted from another process.
     case sessionExpired(underlying: any Error)
     /// The refresh that the call waited for failed. The credential is kept; the next refresh may start after
     /// `remaining`, longer than the call can wait.
@@ -17,7 +17,7 @@ public enum RefreshError: Error, Sendable {
     /// The refresh took longer than ``RefreshLimits/timeLimit``; if it still succeeds, its credential is kept. The next
     /// refresh may start after `remaining`; nil while two are still running although they were cancelled.
     case timedOut(limit: Duration, remaining: Duration?)
-    /// A user signed in or out meanwhile: the call's session is over.
+    /// Somebody else has signed in since the call began, in whichever process: the call's session is over.
     case superseded
     /// A refresh asked its own coordinator for a credential. The calls that waited for it fail with this error as well,
     /// however the refresh has wrapped it: it is a mistake in the program, not a failure of the server.
@@ -44,7 +44,7 @@ extension RefreshError: PrintableError, Redacted {
     public var description: String {
         switch self {
         case .signedOut:
-            "Nobody is signed in; call signIn(_:) first."
+            "Nobody is signed in, or the user has signed out meanwhile; call signIn(_:) first."
         case .sessionExpired(let underlying):
             "The session has expired (\(Self.summary(of: underlying))); ask the user to sign in again."
         case .failed(let remaining, let underlying):
@@ -62,7 +62,7 @@ extension RefreshError: PrintableError, Redacted {
             "Two refreshes have taken longer than \(limit.brief), and have not ended although they were cancelled; "
                 + "check that the refresh heeds its cancellation."
         case .superseded:
-            "Somebody signed in or out while the call was under way; start it again for the present user."
+            "Somebody else has signed in while the call was under way; start it again for the present user."
         case .recursive:
             "A refresh asked its own coordinator for a credential; send it through a service without this coordinator."
         case .foreignOrigin(let origin, let own):

@@ -97,7 +97,7 @@ package enum CredentialWork {
     @TaskLocal private static var mark: Mark?
 
     /// Whether the current task is part of such work; always true in a refresh.
-    static var isActive: Bool { mark?.isActive == true || RefreshScope.isActive }
+    package static var isActive: Bool { mark?.isActive == true || RefreshScope.isActive }
 
     /// Runs such work.
     package static func run<Value>(

@@ -27,7 +27,7 @@ public struct TokenEndpoint: Sendable {
     let retrierFactory: any RetrierFactory
     let clock: any Clock<Duration>
     let wallClock: @Sendable () -> Date
-    let timeout: Duration
+    let signInTimeout: Duration
     let refreshTimeout: Duration
     let deadline: Duration
     /// The source of states and verifiers; replaced by tests only.
@@ -45,9 +45,10 @@ public struct TokenEndpoint: Sendable {
     ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since codes and tokens also
     ///     expire while the machine sleeps.
     ///   - wallClock: The clock that tells when a credential was received. Default: the system's.
-    ///   - timeout: The time limit of one exchange other than a refresh. Default: 20 s, longer than any healthy server
-    ///     takes; a code spent in vain would cost the user another sign-in.
-    ///   - refreshTimeout: The time limit of one exchange of a refresh. Default: 7 s. After a silent connection, in
+    ///   - signInTimeout: The time limit of one exchange other than a refresh: with a code, a device's code or client
+    ///     credentials, and of a revocation. Default: 20 s, longer than any healthy server takes; a code spent in vain
+    ///     would cost the user another sign-in.
+    ///   - refreshTimeout: The time limit of one exchange of a refresh, by a refresh token. Default: 7 s. After a silent connection, in
     ///     particular one that died unnoticed, a session sends the token once more, and servers with a grace period
     ///     grant at least 10 s. 7 s, the pause of at most 1 s from `CredentialSharing`, and 2 s for the store and a new
     ///     connection fit into those 10 s. A server without a grace period that takes longer than 7 s needs a longer
@@ -61,7 +62,7 @@ public struct TokenEndpoint: Sendable {
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
         clock: any Clock<Duration> = DefaultClock.current,
         wallClock: @escaping @Sendable () -> Date = { DefaultClock.date },
-        timeout: Duration = .seconds(20),
+        signInTimeout: Duration = .seconds(20),
         refreshTimeout: Duration = .seconds(7),
         deadline: Duration = .seconds(25)
     ) {
@@ -71,7 +72,7 @@ public struct TokenEndpoint: Sendable {
         self.retrierFactory = retrierFactory
         self.clock = clock
         self.wallClock = wallClock
-        self.timeout = timeout
+        self.signInTimeout = signInTimeout
         self.refreshTimeout = refreshTimeout
         self.deadline = deadline
     }
@@ -193,7 +194,7 @@ extension TokenEndpoint {
     ) async throws(OAuthError) -> HttpResponse<Data> {
         var header: HttpHeader = [.accept: "application/json"]
         header[.authorization] = client.authorization
-        let timeout = form.isRefresh ? refreshTimeout : timeout
+        let timeout = form.isRefresh ? refreshTimeout : signInTimeout
         let request = FormRequest(form: form, header: header, timeout: timeout, deadline: deadline)
         let service = AnyHttpService(
             apiUrl: endpoint.text,

@@ -38,8 +38,8 @@ extension Session {
     /// }
     /// ```
     /// A sign-out while the request is on its way wins, and so does a sign-in that begins later, or the cancellation of
-    /// the task: the credential is then not taken. If nobody is signed in, the server is asked in the background to
-    /// forget it.
+    /// the task: the credential is then not taken. The server is asked in the background to forget it as soon as nobody
+    /// is signed in, which is at once after a sign-out, and with the next sign-out after another sign-in.
     ///
     /// - Parameters:
     ///   - request: The request whose result is the credential.

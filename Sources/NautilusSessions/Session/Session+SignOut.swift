@@ -5,8 +5,14 @@ extension Session {
     /// store has noted the end, which needs no lock. Then removes the record from the store, and asks the server to
     /// forget the credential if the ``SessionRules`` say how.
     ///
-    /// No store can keep the user signed in here: one that hangs, cannot be read or is locked elsewhere only delays the
-    /// rest of the work, and a damaged record is removed. A user who signs in while this runs stays signed in.
+    /// No store can keep the user signed in here: one that hangs or cannot be read only delays the rest of the work, and
+    /// a damaged record is removed. While another process holds the lock, this succeeds as soon as the store has noted
+    /// the end: the record, which no process is shown any more, is removed once the lock is free. A user who signs in
+    /// while this runs stays signed in.
+    ///
+    /// A renewal that is on its way is not cut off, since the server may have made a new credential already: this waits
+    /// for its answer, up to a minute, and has the server forget that credential, too. Calls of the session do not wait
+    /// for it: they fail at once with `RefreshError.signedOut`.
     ///
     /// From here on, no request with the credential is handed to a transport, and one that waits in a transport for a
     /// connection is not written: transports ask `AttemptContext.endOfSession(of:)`. Two kinds of requests still go
@@ -68,6 +74,8 @@ extension Session {
             failure = error
         }
         let refusal = await revocation
+        shared.revokeSpared()
+        await shared.finishBackground()
         if let failure = failure ?? refusal { throw failure }
     }
 

@@ -23,7 +23,7 @@ struct LostLockTests {
             try await app.signOut()
             #expect(world.store.version(of: world.key) == nil, "no note of the end is left either")
 
-            guard case .superseded? = await call.refreshError else {
+            guard case .signedOut? = await call.refreshError else {
                 Issue.record("\(await call)")
                 return
             }

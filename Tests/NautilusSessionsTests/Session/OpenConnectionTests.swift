@@ -57,7 +57,7 @@ struct OpenConnectionTests {
 
     private func isExpected(_ error: RefreshError?, after leaving: Leaving) -> Bool {
         switch (leaving, error) {
-        case (.signOut, .superseded?), (.nextUser, .superseded?), (.expiry, .sessionExpired?): true
+        case (.signOut, .signedOut?), (.nextUser, .superseded?), (.expiry, .sessionExpired?): true
         default: false
         }
     }

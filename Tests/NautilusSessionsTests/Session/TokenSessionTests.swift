@@ -113,7 +113,7 @@ struct TokenSessionTests {
             try await world.sleep(.milliseconds(50))
             try await session.signOut()
             let outcome = await call
-            guard case .superseded? = outcome.refreshError else { return #expect(Bool(false), "\(outcome)") }
+            guard case .signedOut? = outcome.refreshError else { return #expect(Bool(false), "\(outcome)") }
             try await world.sleep(.seconds(60))
             #expect(!session.isSignedIn && world.store.load(world.key) == nil)
             #expect(try await world.process().restore() == false)

@@ -38,7 +38,7 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("for anything else than its answer, and fails as superseded", arguments: Wait.allCases)
+    @Test("for anything else than its answer, and fails as signed out", arguments: Wait.allCases)
     func waits(for wait: Wait) async throws {
         try await TokenWorld.run { world in
             let store = HangingStore(base: world.store, clock: world.clock)
@@ -88,7 +88,7 @@ struct WaitingCallTests {
             let signOut = session.signOutNow()
             try await world.sleep(.milliseconds(10))
             let ended = try #require(result.withLock { $0 })
-            #expect(ended.error?.isSuperseded == true)
+            #expect(ended.error?.requiresSignIn == true)
             #expect(transport.count == sent)
             store.hangs.withLock { $0 = false }
             try? await signOut.finish()

@@ -89,8 +89,8 @@ struct CallSessionTests {
         }
     }
 
-    @Test("it fails as superseded, and nothing of it is sent", arguments: Place.allCases)
-    func superseded(place: Place) async throws {
+    @Test("it fails with the first end, a sign-out, and nothing of it is sent", arguments: Place.allCases)
+    func firstEnd(place: Place) async throws {
         try await simulate { simulation in
             let world = World(simulation)
             let service = world.service(waitingAt: place)
@@ -102,7 +102,7 @@ struct CallSessionTests {
             try await world.clock.sleep(for: .milliseconds(1))
             world.coordinator.signOut()
             world.coordinator.signIn(Token(number: 2))
-            for result in await [call, follower] { #expect(result.isSuperseded) }
+            for result in await [call, follower] { #expect(result.isSignedOut) }
             #expect(world.carried.isEmpty)
         }
     }

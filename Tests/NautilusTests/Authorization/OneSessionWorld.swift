@@ -13,7 +13,8 @@ enum SessionEnding: CaseIterable, Sendable {
     var error: String {
         switch self {
         case .expiry, .expiryElsewhere: "sessionExpired"
-        case .signOut, .signIn, .signOutElsewhere, .signInElsewhere: "superseded"
+        case .signOut, .signOutElsewhere: "signedOut"
+        case .signIn, .signInElsewhere: "superseded"
         }
     }
 }

@@ -110,7 +110,7 @@ struct RefreshEventsTests {
         )
         observer.coordinator.withLock { $0 = coordinator }
         let grant = try await coordinator.grant()
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "superseded")
+        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "signedOut")
         await eventually("the refresh has ended") { observer.heard.withLock { $0.count } == 2 }
         #expect(coordinator.current == nil)
         observer.coordinator.withLock { $0 = nil }
@@ -166,7 +166,7 @@ struct RefreshEventsTests {
     @Test(
         "an error says what happened and what to do",
         arguments: [
-            (RefreshError.signedOut, "Nobody is signed in; call signIn(_:) first."),
+            (RefreshError.signedOut, "Nobody is signed in, or the user has signed out meanwhile; call signIn(_:) first."),
             (
                 .sessionExpired(underlying: TerminalRefreshFailure("invalid_grant")),
                 "The session has expired (invalid_grant); ask the user to sign in again."

@@ -29,20 +29,20 @@ extension RefreshMachineTests {
             .refreshing: [
                 "refreshed: cancel 1, resume e2, refreshed 2 → idle e2",
                 "signedIn: cancel 1, resume superseded, signedIn 2 → idle f2",
-                "signedOut: cancel 1, resume superseded, signedOut 1 → signedOut",
+                "signedOut: cancel 1, resume signedOut, signedOut 1 → signedOut",
             ],
             .background: [
                 "refreshed: cancel 1, resume e2, refreshed 2 → idle e2",
                 "signedIn: cancel 1, resume superseded, signedIn 2 → idle f2",
-                "signedOut: cancel 1, resume superseded, signedOut 1 → signedOut",
+                "signedOut: cancel 1, resume signedOut, signedOut 1 → signedOut",
             ],
             .coolingDown: [
                 "refreshed: resume e2, refreshed 2 → idle e2", "signedIn: resume superseded, signedIn 2 → idle f2",
-                "signedOut: resume superseded, signedOut 1 → signedOut",
+                "signedOut: resume signedOut, signedOut 1 → signedOut",
             ],
             .overdue: [
                 "refreshed: resume e2, refreshed 2 → idle e2", "signedIn: resume superseded, signedIn 2 → idle f2",
-                "signedOut: resume superseded, signedOut 1 → signedOut",
+                "signedOut: resume signedOut, signedOut 1 → signedOut",
             ],
         ]
 

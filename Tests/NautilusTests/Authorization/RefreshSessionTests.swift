@@ -41,7 +41,7 @@ struct RefreshSessionTests {
         let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
         await eventually("the refresh has started") { script.count == 1 }
         coordinator.signOut()
-        #expect(await calls.outcomes == Array(repeating: "superseded", count: 3))
+        #expect(await calls.outcomes == Array(repeating: "signedOut", count: 3))
         if !obeysCancellation { await script.succeed(with: "late") }
         await eventually("the refresh has ended") { coordinator.runningCount == 0 }
         #expect(script.cancellations == 1)

@@ -198,6 +198,6 @@ struct RefreshTimeLimitTests {
         let others = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
         await eventually("the refresh of b has started") { script.received == ["a", "a", "b"] }
         coordinator.signOut()
-        #expect(await others.outcomes == ["superseded"])
+        #expect(await others.outcomes == ["signedOut"])
     }
 }

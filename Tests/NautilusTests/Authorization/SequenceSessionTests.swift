@@ -23,7 +23,7 @@ struct SequenceSessionTests {
             let first = try await pages.next()
             #expect(first?.body.numbers == [1])
             world.coordinator.signIn(Token(number: 2))
-            let isOver = await isSuperseded { try await pages.next() }
+            let isOver = await isOfEndedSession { try await pages.next() }
             #expect(isOver)
             #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1"])
         }
@@ -39,7 +39,7 @@ struct SequenceSessionTests {
             let first = try await pages.next()
             #expect(first?.body.numbers == [1])
             world.coordinator.signIn(Token(number: 2))
-            let isOver = await isSuperseded { try await pages.next() }
+            let isOver = await isOfEndedSession { try await pages.next() }
             #expect(isOver)
             #expect(script.count == 0)
         }
@@ -69,7 +69,7 @@ struct SequenceSessionTests {
             _ = try await pages.next()
             user.withLock { $0 = "bob" }
             world.coordinator.signIn(Token(number: 1))
-            let isOver = await isSuperseded { try await pages.next() }
+            let isOver = await isOfEndedSession { try await pages.next() }
             #expect(isOver)
             #expect(script.count == 3)
         }
@@ -106,7 +106,7 @@ struct SequenceSessionTests {
             let first = try await pages.next()
             #expect(first?.body.numbers == [1])
             current.withLock { $0 = bob.coordinator }
-            let isOver = await isSuperseded { try await pages.next() }
+            let isOver = await isOfEndedSession { try await pages.next() }
             #expect(isOver)
             #expect(script.count == 1)
         }
@@ -144,7 +144,7 @@ struct SequenceSessionTests {
             var pages = CursorPages().pages(with: service).makeAsyncIterator()
             _ = try await pages.next()
             world.coordinator.signIn(Token(number: 2))
-            let isOver = await isSuperseded { try await pages.next() }
+            let isOver = await isOfEndedSession { try await pages.next() }
             #expect(isOver)
             #expect(script.count == 0)
         }
@@ -175,8 +175,8 @@ struct SequenceSessionTests {
                 let (page, first) = (try await pages.next(), try await stream.next())
                 #expect(page?.body.numbers == [1] && first?.data == "1")
                 current.withLock { $0.append(bob) }
-                let pagesAreOver = await isSuperseded { try await pages.next() }
-                let streamIsOver = await isSuperseded { try await stream.next() }
+                let pagesAreOver = await isOfEndedSession { try await pages.next() }
+                let streamIsOver = await isOfEndedSession { try await stream.next() }
                 #expect(pagesAreOver && streamIsOver)
                 #expect(script.count == 2)
             }
@@ -217,7 +217,7 @@ struct SequenceSessionTests {
             let first = try await stream.next()
             #expect(first?.data == "1")
             world.coordinator.signIn(Token(number: 2))
-            let isOver = await isSuperseded { try await stream.next() }
+            let isOver = await isOfEndedSession { try await stream.next() }
             #expect(isOver)
             #expect(script.attempts.map { $0.header[.authorization] } == ["Bearer token-1"])
         }
@@ -240,7 +240,7 @@ struct SequenceSessionTests {
                 try? await simulation.clock.sleep(for: .seconds(10))
                 if isSignOut { world.coordinator.signOut() } else { world.coordinator.signIn(Token(number: 2)) }
             }
-            let isOver = await isSuperseded { try await stream.next() }
+            let isOver = await isOfEndedSession { try await stream.next() }
             #expect(isOver)
             #expect(simulation.clock.now.offset == .seconds(110))
             #expect(script.count == 1)
@@ -270,13 +270,15 @@ struct SequenceSessionTests {
     }
 }
 
-private func isSuperseded(_ work: () async throws -> Any?) async -> Bool {
+private func isOfEndedSession(_ work: () async throws -> Any?) async -> Bool {
     do {
         _ = try await work()
         return false
     } catch let error as HttpError {
-        if case .superseded? = error.underlying as? RefreshError { return true }
-        return false
+        return switch error.underlying as? RefreshError {
+        case .superseded?, .signedOut?: true
+        default: false
+        }
     } catch {
         return false
     }

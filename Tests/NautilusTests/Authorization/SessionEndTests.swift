@@ -24,7 +24,7 @@ struct SessionEndTests {
             return (error, world.clock.now.offset, transport.count)
         }
         #expect(error?.isSuperseded == (ending.error == "superseded"))
-        #expect(error?.requiresSignIn == (ending.error == "sessionExpired"))
+        #expect(error?.requiresSignIn == (ending.error != "superseded"))
         #expect(time == .seconds(5))
         #expect(count == 1)
     }
@@ -58,7 +58,7 @@ struct SessionEndTests {
             return (error, world.clock.now.offset, transport.count)
         }
         #expect(error?.isSuperseded == (ending.error == "superseded"))
-        #expect(error?.requiresSignIn == (ending.error == "sessionExpired"))
+        #expect(error?.requiresSignIn == (ending.error != "superseded"))
         #expect(time == .seconds(backoff == .zero ? 5 : 2))
         #expect(count == 1)
     }

@@ -49,7 +49,7 @@ struct RedirectTests {
                 clock: simulation.clock
             )
             let error = await Ping.get.result(with: service).error
-            #expect(error?.isSuperseded == true)
+            #expect(error?.requiresSignIn == true)
             #expect(transport.count == 1)
         }
     }

@@ -68,7 +68,7 @@ struct OfflineSessionTests {
             try await world.sleep(.seconds(2))
             world.coordinator.signOut()
             let result = await call
-            #expect(result.isSuperseded)
+            #expect(result.isSignedOut)
             #expect(result.error?.sequence == nil)
             #expect(world.clock.now.offset == .seconds(2))
         }

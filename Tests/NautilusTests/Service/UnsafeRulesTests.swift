@@ -70,7 +70,7 @@ struct UnsafeRulesTests {
             world.coordinator.signOut()
         }
         #expect(sentAfterwards.isEmpty)
-        #expect(error?.isSuperseded == true, "\(String(describing: error))")
+        #expect(error?.requiresSignIn == true, "\(String(describing: error))")
     }
 
     @Test("a retrier that repeats 401 in front sends the rejected credential again", arguments: [true, false])

@@ -23,7 +23,7 @@ struct FeedSessionTests {
                 try? await simulation.clock.sleep(for: .seconds(10))
                 await world.end(isSignOut ? .signOut : .signIn)
             }
-            let isOver = await isSuperseded { try await stream.next() }
+            let isOver = await isOfEndedSession { try await stream.next() }
             #expect(isOver)
             #expect(simulation.clock.now.offset == .seconds(10))
             #expect(script.count == 1)
@@ -51,7 +51,7 @@ struct FeedSessionTests {
                 try? await simulation.clock.sleep(for: .seconds(10))
                 await world.end(isSignOut ? .signOut : .signIn)
             }
-            let isOver = await isSuperseded { try await stream.next() }
+            let isOver = await isOfEndedSession { try await stream.next() }
             #expect(isOver)
             // The first connection is a call, which is not given up.
             #expect(simulation.clock.now.offset == .seconds(isFirst ? 50 : 10))
@@ -71,19 +71,21 @@ struct FeedSessionTests {
             let first = try await stream.next()
             #expect(first?.data == "1")
             await world.end(.signOut)
-            let isOver = await isSuperseded { try await stream.next() }
+            let isOver = await isOfEndedSession { try await stream.next() }
             #expect(isOver)
         }
     }
 }
 
-private func isSuperseded(_ work: () async throws -> Any?) async -> Bool {
+private func isOfEndedSession(_ work: () async throws -> Any?) async -> Bool {
     do {
         _ = try await work()
         return false
     } catch let error as HttpError {
-        if case .superseded? = error.underlying as? RefreshError { return true }
-        return false
+        return switch error.underlying as? RefreshError {
+        case .superseded?, .signedOut?: true
+        default: false
+        }
     } catch {
         return false
     }

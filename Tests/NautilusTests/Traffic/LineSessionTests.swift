@@ -59,7 +59,7 @@ struct LineSessionTests {
     @Test("at once, and unsent", arguments: Line.allCases, [true, false])
     func signedOut(line: Line, isKnown: Bool) async throws {
         let (error, time, sent) = try await ends(of: Ping(), in: line, isKnown: isKnown)
-        #expect(error?.isSuperseded == true)
+        #expect(error?.requiresSignIn == true)
         #expect(error?.delivery == .notSent)
         #expect(time == .seconds(5))
         #expect(sent == 1)

@@ -45,7 +45,8 @@ struct WebSocketClosingTests: WebSocketSuite {
         #expect(try await lines.next() == "b")
         if let next { coordinator.signIn(next) } else { coordinator.signOut() }
         let error = await error { _ = try await lines.next() }
-        #expect(error?.isSuperseded == true)
+        #expect(error?.isSuperseded == (next != nil))
+        #expect(error?.requiresSignIn == (next == nil))
         for await _ in ended {}
         #expect(transport.sockets.first?.closure == WebSocketClosure(.goingAway))
         #expect(chat.connectionCount == 0)
@@ -89,7 +90,7 @@ struct WebSocketClosingTests: WebSocketSuite {
             try await simulation.clock.sleep(for: .seconds(1))
             coordinator.signOut()
             let end = await blocked
-            #expect(end?.isSuperseded == true)
+            #expect(end?.requiresSignIn == true)
             #expect(end?.delivery == .maybeExecuted)
         }
     }
@@ -109,7 +110,7 @@ struct WebSocketClosingTests: WebSocketSuite {
         }
         try await clock.waitForSleepers(count: 1)
         coordinator.signOut()
-        #expect(await reader.value?.isSuperseded == true)
+        #expect(await reader.value?.requiresSignIn == true)
         clock.advance(by: .seconds(10))
         #expect(transport.requests.count == 1)
     }

@@ -5,6 +5,7 @@ extension RefreshMachine {
     }
 
     mutating func signOutHere() -> [Action] {
+        noteEnd(.signedOut)
         mark.changesHere += 1
         return signOut()
     }
@@ -42,7 +43,7 @@ extension RefreshMachine {
             state = .signedOut(expiredBy: nil)
             return []
         }
-        let released = release(resumingWith: .failure(.superseded))
+        let released = release(resumingWith: .failure(.signedOut))
         state = .signedOut(expiredBy: nil)
         mark.number += 1
         return released + [.announce(.session(.signedOut(generation: session.grant.generation)))]
@@ -77,7 +78,10 @@ extension RefreshMachine {
     }
 
     private mutating func signOutElsewhere() -> [Action] {
-        guard state.session == nil else { return signOut() }
+        guard state.session == nil else {
+            noteEnd(.signedOut)
+            return signOut()
+        }
         // If the session has expired here, calls still fail with that reason.
         epoch += 1
         return []

@@ -10,9 +10,9 @@ struct RefreshMachine: Sendable {
     var epoch = 0
     /// The session as calls record it when they begin.
     var mark = SessionMark()
-    /// The session that a failed refresh ended for good; nil when there is none, or when a user has signed in or out
-    /// since.
-    var expiredMark: SessionMark?
+    /// How the latest sessions ended that no sign-in has replaced. Calls outlive their session by minutes, so a hundred
+    /// are plenty; any earlier one counts as superseded.
+    private var ends: [(session: SessionMark, error: RefreshError)] = []
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; kept across sessions, since it protects the server
     private var running: [RefreshFlight] = []  // every refresh that has not ended, even one that no call waits for
@@ -78,9 +78,10 @@ struct RefreshMachine: Sendable {
 
 extension RefreshMachine {
     private mutating func answer(_ question: Question, at now: Duration) -> [Action] {
-        guard var session = state.session else { return [.answer(.failure(signedOutError))] }
-        // A call that was stamped as one user must not go out as another.
-        if question.isOlder(than: session) { return [.answer(.failure(.superseded))] }
+        // A call that was stamped as one user must not go out as another, and learns how its own session ended.
+        let first = question.session.flatMap { end(of: $0) }
+        guard var session = state.session else { return [.answer(.failure(first ?? signedOutError))] }
+        if question.isOlder(than: session) { return [.answer(.failure(first ?? .superseded))] }
         // Only the generation that the call was stamped with tells whether the rejected credential is the present one.
         if question.rejected == session.grant.generation { session.isRejected = true }
         state = state.with(session)
@@ -147,11 +148,16 @@ extension RefreshMachine {
         return session
     }
 
-    /// Why a session is over; nil while it goes on.
+    /// Why a session is over: its first end counts, whatever has happened since. Nil while it goes on.
     func end(of session: SessionMark) -> RefreshError? {
         guard session != mark else { return nil }
-        guard session == expiredMark, case .signedOut(let cause?) = state else { return .superseded }
-        return .sessionExpired(underlying: cause)
+        return ends.last { $0.session == session }?.error ?? .superseded
+    }
+
+    /// Notes how the present session ends, before its mark changes.
+    mutating func noteEnd(_ error: RefreshError) {
+        if ends.count == 100 { ends.removeFirst() }
+        ends.append((mark, error))
     }
 
     private var signedOutError: RefreshError {
@@ -232,7 +238,7 @@ extension RefreshMachine {
         state = .signedOut(expiredBy: error)
         epoch += 1
         guard let session else { return released }
-        expiredMark = mark
+        noteEnd(failure)
         mark.number += 1
         return released + [.announce(.session(.sessionExpired(generation: session.grant.generation, failure)))]
     }

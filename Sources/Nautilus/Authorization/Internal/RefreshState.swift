@@ -188,6 +188,8 @@ extension RefreshMachine {
         var rejected: Int?
         /// The generation that the call was last stamped with; nil when it never was.
         var stamp: Int?
+        /// The session of that generation; nil when the call was never stamped.
+        var session: SessionMark?
 
         /// Whether the call was stamped in a session before `session`.
         func isOlder(than session: RefreshSession) -> Bool {

@@ -48,7 +48,9 @@ extension SharedCredential {
 
     /// Revokes a credential in the background, when no caller waits for the result.
     func revokeInBackground(_ credential: Credential, sparingOthers sparesOthers: Bool = false) {
-        BackgroundTask.start { [weak self] in _ = await self?.revoke(credential, sparingOthers: sparesOthers) }
+        background.add(
+            BackgroundTask.start { [self] in _ = await revoke(credential, sparingOthers: sparesOthers) }
+        )
     }
 
     /// Whether a session is stored that has neither begun nor ended here.
@@ -62,7 +64,7 @@ extension SharedCredential {
     /// out does not know of it. Revokes nothing when another session has taken this one's place: it may be the same
     /// user's, and revoking one credential could end everything that user has ever granted.
     func revokeUnlessReplaced(_ credential: Credential) {
-        BackgroundTask.start { [weak self, store] in
+        let check = BackgroundTask.start { [weak self, store] in
             // A sign-in ends the session before, then waits for the lock, which is held here, and keeps it until it is
             // stored. Each may take as long as its store needs.
             try? await store.clock.sleep(for: store.limit.clampedToCentury)
@@ -73,6 +75,7 @@ extension SharedCredential {
             guard let glance, glance.stored == nil else { return }
             _ = await self?.revoke(credential)
         }
+        checks.add(check)
     }
 
     /// Notes that the server is asked to forget the credential of a record, for refreshes of its session that are still
@@ -97,10 +100,13 @@ extension SharedCredential {
         revokeInBackground(credential, sparingOthers: true)
     }
 
-    /// Has the server forget the result of a refresh whose session was signed out meanwhile.
+    /// Has the server forget the result of a refresh whose session was signed out meanwhile. After another user's
+    /// sign-in it waits until nobody is signed in.
     func revokeIfSignedOut(_ late: Record) {
-        guard state.withLock({ $0.revokedSessions.contains(late.session) }) else { return }
-        revokeInBackground(late.credential)
+        let (isAsked, endedHere) = state.withLock { state in
+            (state.revokedSessions.contains(late.session), state.isOver(late.session))
+        }
+        if isAsked { revokeInBackground(late.credential) } else if endedHere { spare(late.credential) }
     }
 
     /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here

@@ -8,7 +8,11 @@ extension SharedCredential {
     func write() async throws(SessionError) {
         guard state.withLock({ !$0.isSaved }) else { return freeKeptLock() }
         do throws(SessionError) {
-            guard let lock = try await lockForWriting() else { return }
+            guard let lock = try await lockForWriting() else {
+                // The record of a sign-out is removed as soon as the lock is free.
+                if state.withLock({ !$0.isSaved }) { tryAgain() }
+                return
+            }
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
             case nil: try await saveAgain(under: lock)
@@ -194,10 +198,11 @@ extension SharedCredential {
         return nil
     }
 
-    /// The lock; nil when another task of this process has meanwhile written everything.
+    /// The lock; nil when another task of this process has meanwhile written everything, or when others hold the lock
+    /// and all that is left is to remove the record of a sign-out.
     private func lockForWriting() async throws(SessionError) -> (any CredentialLock)? {
         let locking = try await store.lock(orKept: takeKeptLock) { () throws(SessionError) -> Void? in
-            self.state.withLock { $0.isSaved } ? () : nil
+            self.state.withLock { $0.isSaved } || self.isNotedForAll ? () : nil
         }
         guard case .locked(let lock) = locking else { return nil }
         return lock

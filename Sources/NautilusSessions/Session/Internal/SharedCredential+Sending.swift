@@ -26,8 +26,9 @@ extension SharedCredential {
             // Since it was lost, perhaps while the note was being written, another process may be sending the credential,
             // or have ended the session.
             guard lock.isHeld else { throw SessionError(.lockLost) }
+            let fresh: Record?
             do {
-                return await saved(try await renewed(base), lock)
+                fresh = try await renewed(base)
             } catch {
                 let failure = rules.classify(error)
                 // The server has not accepted it, so the count goes back.
@@ -47,23 +48,24 @@ extension SharedCredential {
                 // cool-down.
                 guard failure == .answerLost, isSentAgain(base) else { throw error }
                 try await store.pause(beforeRetry: base.unanswered)
+                continue
             }
+            guard let fresh else { throw SessionError(.superseded) }
+            return await saved(fresh, lock)
         }
     }
 
     /// Renews a credential that is not spent by it: no note is needed, and asking twice does no harm.
     private func repeatable(_ base: Record, _ lock: any CredentialLock) async throws -> Record {
+        let fresh: Record?
         do {
-            return await saved(try await renewed(base), lock)
+            fresh = try await renewed(base)
         } catch {
             guard rules.classify(error) == .ended else { throw error }
             throw await end(base, error, lock)
         }
-    }
-
-    private func renewed(_ base: Record) async throws -> Record {
-        let fresh = Record.Encoded(try await rules.renew(base.credential))
-        return base.replacing(fresh, cameExpired: rules.lifetime(fresh.credential).map { $0 <= .zero } ?? false)
+        guard let fresh else { throw SessionError(.superseded) }
+        return await saved(fresh, lock)
     }
 
     /// Whether the same refresh sends a credential again after a lost answer, within a server's grace period.

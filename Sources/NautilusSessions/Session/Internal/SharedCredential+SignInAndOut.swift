@@ -96,7 +96,7 @@ extension SharedCredential {
     private func forget(_ credential: Credential, revokingReplaced revokesReplaced: Bool) {
         // While nobody is signed in, nobody can use the credential. After another sign-in it may be useful, to the same
         // user or another.
-        guard revokesReplaced || state.withLock({ $0.record == nil }) else { return }
+        guard revokesReplaced || state.withLock({ $0.record == nil }) else { return spare(credential) }
         revokeInBackground(credential, sparingOthers: !revokesReplaced)
     }
 

@@ -43,6 +43,7 @@ extension SharedCredential {
             // There was no sign-in here since the last sign-out, which may be meant for the stored session.
             let isRepeated = if case .signOut = state.unsaved { true } else { false }
             state.record = nil
+            state.noted = []
             if !isForNobody, !isRepeated { (state.unsaved, state.isKnown) = (.signOut(target), true) }
             return Ending(
                 record: record,
@@ -152,13 +153,13 @@ extension SharedCredential {
         // it back.
         var areEnded = true
         for session in overruled {
-            do throws(SessionError) { _ = try await store.end(session) } catch { areEnded = false }
+            do throws(SessionError) { _ = try await end(session) } catch { areEnded = false }
         }
         var found: StoredCredential?
         do throws(SessionError) {
             guard target == .stored else {
                 guard let session = target.session else { return nil }
-                return try await store.end(session)
+                return try await end(session)
             }
             // A process that has just started has to find out which session it ends.
             let asked = watch.elapsed
@@ -166,10 +167,31 @@ extension SharedCredential {
             let isMeant = narrowSignOut(to: glance, at: asked, areEnded: areEnded)
             guard isMeant, let stored = glance.stored else { return nil }
             found = stored
-            return try await store.end(stored.session) ?? stored
+            return try await end(stored.session) ?? stored
         } catch {
             // If the end cannot be noted, the removal of the record tells the others.
             return found
+        }
+    }
+
+    /// Ends a session in the store, and remembers that the store has noted it.
+    private func end(_ session: UUID) async throws(SessionError) -> StoredCredential? {
+        let stored = try await store.end(session)
+        state.withLock { _ = $0.noted.insert(session) }
+        return stored
+    }
+
+    /// Whether all that a sign-out still has to do is to remove a record that no process is shown any more. That can
+    /// wait for the lock in the background; if this process ends before, the next one that looks removes it.
+    var isNotedForAll: Bool {
+        state.withLock { state in
+            guard case .signOut(let target) = state.unsaved else { return false }
+            switch target {
+            case .session(let session): return state.overruled.union([session]).isSubset(of: state.noted)
+            case .nobody: return state.overruled.isSubset(of: state.noted)
+            // It is not known yet who is meant, or only the removal of the record signs out.
+            case .stored, .damaged: return false
+            }
         }
     }
 }

@@ -121,6 +121,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []
+        /// Credentials that came too late to be taken, while somebody else was signed in: the next sign-out has the
+        /// server forget them.
+        var spared: [Credential] = []
+        /// The sessions whose end the store has noted since the last sign-out of this process.
+        var noted: Set<UUID> = []
         /// Counts the sign-ins that did not revoke the credential of the session before.
         var sparingSignIns = 0
         /// The session that the last sign-in of this object has begun; nil when there was none.
@@ -224,6 +229,10 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// The looks for the end of a sign-in that is still being saved.
     let checking = Locked(BackgroundLooks())
     let watch: Stopwatch
+    /// The requests that have outlived their sessions, and the revocations that nobody waits for.
+    let background = BackgroundWork()
+    /// The revocations that first make sure that nobody has signed in elsewhere.
+    let checks = BackgroundWork()
     /// Held while the state and the coordinator change together.
     let turn = ReentrantLock()
     /// Whether the store was last reported to fail.
