@@ -2,8 +2,8 @@
 ///
 /// All of them belong to the environment and to the sessions in which the first one began: a list begun as one user
 /// gets none of the next user's pages. `Request.response(with:in:)` makes a call one of a sequence. A call that would
-/// go to another environment fails with ``FailureKind/environmentChanged(_:)``, and one that would go out as another
-/// user with ``RefreshError/superseded`` underneath.
+/// go to another environment fails with ``FailureKind/environmentChanged(_:)``, and one whose session is
+/// over with the ``RefreshError`` underneath that says how it has ended.
 ///
 /// ```swift
 /// let calls = CallSequence()

@@ -19,8 +19,8 @@ extension Request {
     /// the session in which the first of them began.
     ///
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure; of kind
-    ///   ``FailureKind/environmentChanged(_:)`` when the service has moved, and with ``RefreshError/superseded``
-    ///   underneath when the user has changed.
+    ///   ``FailureKind/environmentChanged(_:)`` when the service has moved, and with the ``RefreshError`` underneath
+    ///   that says how the session has ended.
     public func response<S: HttpService>(
         with service: S,
         in sequence: CallSequence

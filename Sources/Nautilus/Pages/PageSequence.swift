@@ -9,8 +9,8 @@
 /// from the first one, by calls of its own. After an error or the last page, the reader gets nil.
 ///
 /// A list belongs to the session in which its first page was asked for. When that session is over, the sequence ends
-/// with the service's error for ``RefreshError/superseded``, even if the next page has already arrived: that page is
-/// not for the next user.
+/// with the service's error for the ``RefreshError`` that says how, even if the next page has already arrived: that
+/// page is not for the next user.
 ///
 /// Errors are of type `Failure`. `next()` is typed so everywhere, and a loop on systems with typed sequences (macOS 15,
 /// iOS 18 and Linux); in a loop on older systems, the error has that type, too, but the compiler does not know it.

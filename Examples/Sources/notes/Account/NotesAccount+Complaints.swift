@@ -38,7 +38,7 @@ extension NotesAccount {
         switch error {
         case .signedOut: notSignedIn
         case .sessionExpired: Complaint(.signedOut, "the sign-in to \(server) is over; run \(command("login"))")
-        case .superseded: Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
+        case .superseded: Complaint(.signedOut, "somebody else signed in meanwhile; run this again")
         case .failed(_, let cause as OAuthError): complaint(cause)
         case .coolingDown(_, let cause as OAuthError): complaint(cause)
         case .failed(_, let cause as SessionError): complaint(cause)

@@ -37,7 +37,7 @@ struct SessionEndTests {
             release.yield()
             _ = try await slow
             let error = await waiting
-            #expect(error?.isSuperseded == true && error?.delivery == .notSent, "\(String(describing: error))")
+            #expect(error?.requiresSignIn == true && error?.delivery == .notSent, "\(String(describing: error))")
             _ = try await Get(path: "next").schedule(with: service)
             let requests = await server.requests
             #expect(requests.map(\.path) == ["/slow", "/next"])
