@@ -13,7 +13,8 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
             parts.append("the server asks to wait \(retryAfter.brief)")
         }
         if let unreadable { parts.append(unreadable) }
-        if let underlying { parts.append(Self.describe(underlying)) }
+        if let added = addition(of: underlying) { parts.append(added) }
+        if let missingCookie { parts.append(missingCookie) }
         if let missingScheme { parts.append(missingScheme) }
         if let reasonToStop { parts.append("not retried: \(reasonToStop)") }
         return parts.joined(separator: "; ")
@@ -47,6 +48,16 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
             return nil
         }
         return "the body is \(type.essence)"
+    }
+
+    /// A hint for servers that redirect until the cookie that they have set comes back.
+    private var missingCookie: String? {
+        switch kind {
+        case .redirect(.loop), .redirect(.tooMany): break
+        default: return nil
+        }
+        guard redirects?.setCookie == true || response?.header[.setCookie] != nil else { return nil }
+        return "a redirect set a cookie, which the server may want back; no cookies are kept, so send it in `header`"
     }
 
     /// A hint for local servers, which seldom speak TLS, while a base URL without a scheme means `https`.
@@ -84,6 +95,34 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         case .notRetryable, .cancelled, nil: return nil
         case let reason?: return reason
         }
+    }
+
+    /// What the error underneath adds to the kind, so that nothing is printed twice: a transport's error repeats the
+    /// code, and often says no more than the kind. Nil when it adds nothing.
+    private func addition(of underlying: (any Error)?) -> String? {
+        guard let underlying else { return nil }
+        var words = Self.describe(underlying)
+        if let repeated = words.range(of: kind.description, options: [.anchored, .caseInsensitive]) {
+            words = words[repeated.upperBound...].trimmingCharacters(in: CharacterSet(charactersIn: ".; "))
+        }
+        if case .transport(let code) = kind { words = words.replacing(" (URLError \(code.rawValue))", with: "") }
+        return words.isEmpty ? nil : words
+    }
+
+    /// The framework's error underneath in a few words, as the reason of a decision: `nobody is signed in`. Nil when
+    /// there is none.
+    var cause: String? {
+        guard let underlying = underlying as? any PrintableError else { return nil }
+        // Its first clause; what follows says what to do about it.
+        var depth = 0
+        let words = underlying.description.prefix {
+            depth += $0 == "(" ? 1 : $0 == ")" ? -1 : 0
+            return depth > 0 || $0 != ";"
+        }
+        let clause = words.hasSuffix(".") ? words.dropLast() : words
+        // Not of a method or an abbreviation, such as `GET`.
+        guard clause.dropFirst().first?.isLowercase == true else { return String(clause) }
+        return clause.prefix(1).lowercased() + clause.dropFirst()
     }
 
     private static func describe(_ error: any Error) -> String {

@@ -21,7 +21,8 @@ extension Call {
         case .doNotRetry:
             throw recorder.failed(error, .init(retrier: name, action: .stop, reason: reason))
         case .fail(let other):
-            throw recorder.failed(error, .init(retrier: name, action: .fail, reason: reason), surfacing: other)
+            let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
+            throw recorder.failed(error, given, surfacing: other)
         case .retry(let delay, let permit):
             let delay = max(.zero, delay)
             // Only a changed request, such as one with a fresh credential, is sent again without a delay.
@@ -93,6 +94,9 @@ extension HttpError {
         guard case .status(let status) = kind else { return false }
         return (400...499).contains(status) && ![408, 425, 429].contains(status)
     }
+
+    /// This error as the reason of a retrier that gives up with it.
+    var asReason: RetryReason { .custom(cause ?? kind.description) }
 }
 
 /// The part of a span that was drawn for all calls that were given the same answer.

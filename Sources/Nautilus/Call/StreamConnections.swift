@@ -168,18 +168,20 @@ private struct StreamReconnection<R: Request, S: HttpService> {
 
         switch decision {
         case .doNotRetry:
-            throw loss.final(.init(retrier: name, action: .stop, reason: reason))
+            throw ended(by: loss, .init(retrier: name, action: .stop, reason: reason))
         case .fail(let other):
-            throw loss.final(.init(retrier: name, action: .fail, reason: reason), surfacing: other)
+            let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
+            throw ended(by: loss, given, surfacing: other)
         case .retry(let wanted, let permit):
             // A server that is down is asked at most once a second, and a connection that was lost is replaced sooner.
             let least = loss.isOfConnection ? .zero : StreamPace.interval
             let delay = paced(max(least, wanted.clampedToCentury + serverDelay.clampedToCentury))
             let moment = stopwatch.elapsed + delay - outage.start
             if let reason = limit.reasonToStop(after: outage.count, at: moment) {
-                throw loss.final(.init(retrier: "StreamConnections", action: .stop, reason: reason))
+                throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: reason))
             }
             outage.count += 1
+            tell(loss, .init(retrier: name, action: .retry(after: delay), reason: reason))
             do {
                 try await RetrySleep.sleep(
                     for: delay,
@@ -194,6 +196,21 @@ private struct StreamReconnection<R: Request, S: HttpService> {
             self.outage = outage
             return StreamEnd(loss: loss.error, permit: permit)
         }
+    }
+
+    /// Reports the loss that ends the stream to the observer, and returns its error.
+    private func ended(by loss: StreamLoss, _ decision: CallTrace.Decision, surfacing other: HttpError? = nil) -> HttpError {
+        tell(loss, decision)
+        return loss.final(decision, surfacing: other)
+    }
+
+    private func tell(_ loss: StreamLoss, _ decision: CallTrace.Decision) {
+        let observer = service.observer
+        guard observer.isEnabled else { return }
+        let age = loss.isOfConnection ? loss.age : nil
+        observer.observe(
+            .connectionEnded(loss.error.call, .init(duration: age, kind: loss.error.kind, decision: decision))
+        )
     }
 
     /// Lengthens a delay if the pace requires it.

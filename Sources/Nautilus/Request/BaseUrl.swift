@@ -25,12 +25,12 @@ package final class BaseUrl: Sendable {
     package init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
         let text = convertible.urlString
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
-            throw .baseUrl(reason: "it contains a blank, a control character or a backslash")
+            throw .baseUrl(reason: "it contains a space, a control character or a backslash")
         }
         guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .baseUrl(reason: "a fragment is never sent") }
         try Self.checkSlashes(of: text)
         let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
-        guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are spoken") }
+        guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are supported") }
 
         (self.text, self.isSecure) = (text, isSecure)
         // By bytes, not characters: a slash with a combining accent is one character, but still ends the host.

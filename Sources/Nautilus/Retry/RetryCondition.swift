@@ -90,15 +90,15 @@ public struct RetryCondition: Sendable {
         case .timeout: .retry("a silent server may answer the next time")
         case .deadline: .stop("no time is left")
         case .cancelled: .stop("the caller no longer waits for it")
-        case .invalidRequest: .stop("the same request is built the next time")
+        case .invalidRequest: .stop("building it again would fail the same way")
         case .redirect: .stop("the server redirects the same way the next time")
         case .responseTooLarge: .stop("the response is as large the next time")
         case .decoding: .stop("the same body decodes the same way")
         case .refused(.circuitOpen): .retry("the circuit lets a request through when its pause is over")
         case .refused(let refusal): .stop("not sent: \(refusal)")
         case .environmentChanged: .stop("the call belongs to the environment that it began in")
-        case .authorization: .stop("waiting does not fix authorization")
-        case .custom: .stop("an error of the application")
+        case .authorization: .stop(error.cause ?? "waiting does not fix authorization")
+        case .custom: .stop("thrown by your code")
         }
     }
 
@@ -139,7 +139,7 @@ extension RetryCondition {
         401: .stop("401 Unauthorized: waiting does not fix a rejected credential"),
         402: .stop("402 Payment Required: a person has to act"),
         403: .stop("403 Forbidden: the credential is known and does not suffice"),
-        404: .stop("404 Not Found: absent now, absent in a second"),
+        404: .stop("404 Not Found"),
         405: .stop("405 Method Not Allowed: the request itself is wrong"),
         406: .stop("406 Not Acceptable: the request itself is wrong"),
         407: .stop("407 Proxy Authentication Required: waiting does not fix a missing credential"),

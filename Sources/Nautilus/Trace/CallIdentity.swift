@@ -38,9 +38,14 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     /// The name of the request's type; empty for no call.
     public var request: String { requestType.map { String(describing: $0) } ?? "" }
 
-    /// The request's type and the number, `GetNote #17`; with the enclosing call, `GetNote #18 in #17`.
-    public var description: String {
-        "\(request) #\(id)" + (parent.map { " in #\($0)" } ?? "")
+    /// The request's type and the number, `GetNote (call 17)`; with the enclosing call, `GetNote (call 18 in call 17)`.
+    public var description: String { description(of: nil) }
+
+    /// The same with the number of one of its attempts, `GetNote (call 17, attempt 2)`.
+    func description(of attempt: Int?) -> String {
+        guard id > 0 else { return "no call" }
+        let place = "call \(id)" + (parent.map { " in call \($0)" } ?? "")
+        return "\(request) (\(place)\(attempt.map { ", attempt \($0)" } ?? ""))"
     }
 
     /// Calls are the same when their numbers are.

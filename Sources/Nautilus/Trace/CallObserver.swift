@@ -64,8 +64,28 @@ public enum CallEvent: Sendable {
     case attemptEnded(CallIdentity, CallTrace.Attempt)
     /// A call has ended.
     case callEnded(CallIdentity, CallTrace)
+    /// A connection of a feed or a web socket, opened by this call, has ended, or could not be opened again; includes the
+    /// decision that followed, and the delay until the next connection if there will be one.
+    case connectionEnded(CallIdentity, CallTrace.ConnectionEnd)
     /// A refresh begins, to replace this generation.
     case refreshStarted(generation: Int)
     /// A refresh has ended, with the new generation, or nil if it failed.
     case refreshEnded(generation: Int?)
+}
+
+extension CallTrace {
+    /// The end of a feed's or web socket's connection.
+    public struct ConnectionEnd: Sendable, Hashable, CustomStringConvertible {
+        /// How long the connection was open; nil if it could not be opened.
+        public var duration: Duration?
+        /// Why it ended. If the server ended it in order, this is `networkConnectionLost` as well.
+        public var kind: FailureKind
+        /// Whether another connection follows, and after which delay.
+        public var decision: Decision
+
+        /// The time, the reason and the decision.
+        public var description: String {
+            "\(duration.map { "connection ended after \($0.brief)" } ?? "not connected"): \(kind); \(decision)"
+        }
+    }
 }

@@ -141,6 +141,17 @@ extension CallTrace {
     }
 }
 
+extension CallTrace.Exchange.Outcome: CustomStringConvertible {
+    /// The status, or the kind of failure.
+    public var description: String {
+        switch self {
+        case .answered(let status): "\(status)"
+        case .failed(let kind): kind.description
+        case .unfinished: "still under way"
+        }
+    }
+}
+
 extension CallTrace.Exchange: CustomStringConvertible {
     /// Role, request and outcome, as in `redirect: GET https://api.example.com/new: 200 after 12 ms`.
     public var description: String {

@@ -57,7 +57,7 @@ public struct CallTrace: Sendable, Hashable {
         public var retrier: String
         /// The next step.
         public var action: Action
-        /// The reason; nil when the retrier gives none.
+        /// The reason; nil when the retrier gives none. When another error surfaces, that error in a few words.
         public var reason: RetryReason?
     }
 
@@ -103,7 +103,7 @@ extension CallTrace: CustomStringConvertible {
     ///   #3  at 521 ms     200 after 741 ms
     ///       hedged after 95 ms: the first answer came from the second send
     /// ```
-    /// If the answer is not the server's own, the line says so: `200 after 0 ms, without an exchange`.
+    /// If the answer is not the server's own, the line says so: `200 after 9 ms, stored; the server answered 304`.
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
@@ -114,7 +114,7 @@ extension CallTrace: CustomStringConvertible {
 extension CallTrace.Attempt {
     fileprivate var lines: [String] {
         let number = "#\(number)".padded(to: 4)
-        let first = "  \(number)at \(start.brief.padded(to: 10)) \(outcome.text(after: duration))\(source.text)"
+        let first = "  \(number)at \(start.brief.padded(to: 10)) \(ending)"
         // The first line already tells of the main exchange, and a hedge has a line of its own.
         let besides = exchanges.filter { $0.role == .side || $0.role == .redirect }.map(\.description)
         let repeats = exchanges.filter { $0.role == .main || $0.role == .hedge }.compactMap(\.connection?.repetition)
@@ -123,17 +123,39 @@ extension CallTrace.Attempt {
     }
 }
 
-extension CallTrace.Source {
-    fileprivate var text: String {
-        switch self {
-        case .server: ""
-        case .interceptor(nil): ", without an exchange"
-        case .interceptor(let status?): ", from the server's \(status)"
-        }
-    }
+extension CallTrace.Attempt: CustomStringConvertible {
+    /// How it ended and the decision that followed, on one line.
+    public var description: String { ending + (decision.map { "; \($0)" } ?? "") }
+
+    private var ending: String { outcome.text(after: duration) + source.addition }
 }
 
-extension CallTrace.Outcome {
+extension CallTrace.Source: CustomStringConvertible {
+    /// The source, in a few words.
+    public var description: String {
+        switch self {
+        case .server: "the server"
+        case .interceptor(nil): "an interceptor, nothing was sent"
+        case .interceptor(304?): "stored; the server answered 304"
+        case .interceptor(let status?): "an interceptor; the server answered \(status)"
+        }
+    }
+
+    /// The source if it is worth a mention, to be appended to the attempt's ending.
+    fileprivate var addition: String { self == .server ? "" : ", \(self)" }
+}
+
+extension CallTrace.Outcome: CustomStringConvertible {
+    /// The status; of a failure, the kind, the stage and the delivery, as in
+    /// `connection lost (URLError -1005), in send (maybeExecuted)`.
+    public var description: String {
+        switch self {
+        case .succeeded(let status): "\(status)"
+        case .failed(.validate, .status(let status), let delivery): "status \(status) (\(delivery.rawValue))"
+        case .failed(let stage, let kind, let delivery): "\(kind), in \(stage.rawValue) (\(delivery.rawValue))"
+        }
+    }
+
     func text(after duration: Duration) -> String {
         switch self {
         case .succeeded(let status): "\(status) after \(duration.brief)"
@@ -148,14 +170,20 @@ extension CallTrace.Outcome {
 extension CallTrace.Decision: CustomStringConvertible {
     /// The retrier, its decision, and the reason.
     public var description: String {
-        let what =
-            switch action {
-            case .retry(.zero): "retry at once"
-            case .retry(let delay): "retry in \(delay.brief)"
-            case .stop: "no retry"
-            case .fail: "fails with its own error"
-            }
-        return "\(retrier): \(what)" + (reason.map { " (\($0))" } ?? "")
+        let reason = reason.map { action == .fail ? ": \($0)" : " (\($0))" } ?? ""
+        return "\(retrier): \(action)\(reason)"
+    }
+}
+
+extension CallTrace.Decision.Action: CustomStringConvertible {
+    /// The next step, in a few words.
+    public var description: String {
+        switch self {
+        case .retry(.zero): "retry at once"
+        case .retry(let delay): "retry in \(delay.brief)"
+        case .stop: "no retry"
+        case .fail: "gave up"
+        }
     }
 }
 

@@ -37,7 +37,7 @@ extension FailureKind: CustomStringConvertible {
         switch self {
         case .cancelled: "cancelled"
         case .invalidRequest(let reason): reason.description
-        case .transport(let code): "network failure (URLError \(code.rawValue))"
+        case .transport(let code): "\(code.reason) (URLError \(code.rawValue))"
         case .timeout(let timeout): "timed out after \(timeout.brief)"
         case .deadline(let deadline): "the deadline of \(deadline.brief) passed"
         case .status(let status): "status \(status)"
@@ -47,7 +47,7 @@ extension FailureKind: CustomStringConvertible {
         case .refused(let refusal): "not sent: \(refusal)"
         case .environmentChanged(let change): "the service has moved to \(change.place)"
         case .authorization: "not authorized"
-        case .custom: "an error of the application"
+        case .custom: "thrown by your code"
         }
     }
 }

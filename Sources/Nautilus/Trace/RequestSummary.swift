@@ -40,6 +40,8 @@ public struct RedirectSummary: Hashable, Sendable {
     public var leftOrigin = false
     /// Whether one turned another method into GET: then the server has most probably acted on the request.
     public var becameGet = false
+    /// Whether one of them set a cookie. None are kept, so a server that waits for it redirects for ever.
+    public var setCookie = false
 
     /// Creates a summary without any redirects.
     public init() {}

@@ -66,7 +66,7 @@ struct RedirectFollower: Sendable {
                 request = try redirected(request, by: response.status, to: location)
                 guard visited.count <= Self.limit else { throw .tooMany(limit: Self.limit) }
                 guard !visited.contains(Visit(request)) else { throw .loop }
-                opening.follow(record, from: previous, to: request)
+                opening.follow(record, from: previous, to: request, by: response)
             } catch {
                 return Outcome(ending: .refused(error, response), redirects: redirects, exchange: record)
             }
@@ -236,11 +236,17 @@ extension HttpHeader {
 
 extension ExchangeBook.Opening {
     /// The opening of the hop that `record` has been redirected to.
-    fileprivate mutating func follow(_ record: CallTrace.Exchange?, from previous: HttpRequest, to next: HttpRequest) {
+    fileprivate mutating func follow(
+        _ record: CallTrace.Exchange?,
+        from previous: HttpRequest,
+        to next: HttpRequest,
+        by response: HttpResponse<Data>
+    ) {
         var summary = redirects ?? RedirectSummary()
         summary.count += 1
         summary.leftOrigin = summary.leftOrigin || next.origin != previous.origin
         summary.becameGet = summary.becameGet || next.method != previous.method
+        summary.setCookie = summary.setCookie || response.header[.setCookie] != nil
         (role, number, redirects) = (.redirect, nil, summary)
         root = root ?? record?.number
     }
