@@ -145,6 +145,8 @@ public struct InterceptorPlace: Hashable, Sendable {
         5,
         because: "what is waited for before the header is made is then subtracted"
     )
+    /// It corrects the status of answers, as ``StatusCorrection`` does.
+    public static let correctingStatus = InterceptorPlace(6, because: "it has to see the corrected status")
     /// It imitates the network, as `Chaos` does.
     public static let network = InterceptorPlace(6, because: "its trouble has to look like the network's")
 

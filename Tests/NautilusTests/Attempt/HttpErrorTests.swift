@@ -40,7 +40,7 @@ struct HttpErrorTests {
             .invalidRequest(.notPositive(parameter: "timeout")),
             "The timeout must be more than zero; use nil for none."
         ),
-        (.transport(.cannotConnectToHost), "network failure (URLError -1004)"),
+        (.transport(.cannotConnectToHost), "connection refused, or the host is unreachable (URLError -1004)"),
         (.timeout(.milliseconds(1_500)), "timed out after 1.500 s"),
         (.deadline(.seconds(30)), "the deadline of 30 s passed"),
         (.status(503), "status 503"),
@@ -73,7 +73,7 @@ struct HttpErrorTests {
             "not sent: it would wait for 5 s, with 2 s left until the deadline"
         ),
         (.authorization, "not authorized"),
-        (.custom, "an error of the application"),
+        (.custom, "thrown by your code"),
     ]
 
     @Test("every kind has its words", arguments: kinds)
@@ -131,7 +131,7 @@ struct HttpErrorTests {
     func underlying(index: Int) {
         let (underlying, words) = Self.underlyings[index]
         let error = HttpError(.custom, stage: .send, underlying: underlying)
-        #expect(error.description == "A request failed: an error of the application; \(words)")
+        #expect(error.description == "A request failed: thrown by your code; \(words)")
     }
 
     @Test(

@@ -20,7 +20,7 @@ struct TraceRecorderTests {
                 GET https://api.example.com/things: 3 attempts in 3.020 s
                   #1  at 0 ms       status 503 after 12 ms (rejected)
                       BackoffRetrier: retry in 2 s (Retry-After 2 s)
-                  #2  at 2.012 s    network failure (URLError -1005), in send, after 0 ms (maybeExecuted)
+                  #2  at 2.012 s    connection lost (URLError -1005), in send, after 0 ms (maybeExecuted)
                       BackoffRetrier: retry in 1 s (backoff, retry 2)
                   #3  at 3.012 s    200 after 8 ms
                 """

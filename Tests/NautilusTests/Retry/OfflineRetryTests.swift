@@ -95,7 +95,7 @@ struct OfflineRetryTests {
         #expect(
             outcome.trace.description == """
                 GET https://api.example.com/things: 2 attempts in 31 s
-                  #1  at 0 ms       network failure (URLError -1009), in send, after 30 s (notSent)
+                  #1  at 0 ms       no network connection (URLError -1009), in send, after 30 s (notSent)
                       BackoffRetrier: retry in 1 s (online again after 30 s)
                   #2  at 31 s       200 after 0 ms
                 """

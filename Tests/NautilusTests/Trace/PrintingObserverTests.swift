@@ -21,12 +21,12 @@ struct PrintingObserverTests {
             $0.header = ["Authorization": "secret"]
         }
         _ = try await Ping(route: ["things"]).response(with: service)
-        let printed = lines.withLock { $0 }.map { $0.replacing(/#\d+ #/, with: "#n #") }
+        let printed = lines.withLock { $0 }.map { $0.replacing(/call \d+/, with: "call n") }
         #expect(
             printed == [
-                "Ping #n #1: GET https://api.example.com/v1/things: status 503 after 0 ms (maybeExecuted); "
+                "Ping (call n, attempt 1): GET https://api.example.com/v1/things: status 503 after 0 ms (maybeExecuted); "
                     + "BackoffRetrier: retry at once (backoff, retry 1)",
-                "Ping #n #2: GET https://api.example.com/v1/things: 200 after 0 ms",
+                "Ping (call n, attempt 2): GET https://api.example.com/v1/things: 200 after 0 ms",
             ]
         )
     }
@@ -45,10 +45,10 @@ struct PrintingObserverTests {
             $0.hook = Memory()
         }
         _ = try await AnyRequest(.get, [], as: Data.self).schedule(with: service)
-        let printed = lines.withLock { $0 }.map { $0.replacing(/#\d+/, with: "#n") }
+        let printed = lines.withLock { $0 }.map { $0.replacing(/call \d+/, with: "call n") }
         #expect(
             printed == [
-                "AnyRequest<Data> #n: no attempt within 0 ms; its hook answered it, or it failed before the first"
+                "AnyRequest<Data> (call n): no attempt within 0 ms; its hook answered it, or it failed before the first"
             ]
         )
     }

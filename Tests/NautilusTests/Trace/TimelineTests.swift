@@ -81,10 +81,10 @@ struct TimelineTests {
         #expect(
             trace.description == """
                 no request: 2 attempts in 3 s
-                  #10 at 0 ms       network failure (URLError -1001), in send, after 12 ms (maybeExecuted)
+                  #10 at 0 ms       timed out (URLError -1001), in send, after 12 ms (maybeExecuted)
                       Call: no retry (only 5 ms left until the deadline)
                   #1000 at 123456.789 s  status 503, in intercept, after 12 ms (maybeExecuted)
-                      Own: fails with its own error
+                      Own: gave up
                 """
         )
     }

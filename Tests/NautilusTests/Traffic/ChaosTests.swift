@@ -32,8 +32,8 @@ struct ChaosTests {
         return (outcomes, sent.value)
     }
 
-    private static let refused = "network failure (URLError -1004)"
-    private static let lost = "network failure (URLError -1005)"
+    private static let refused = "connection refused, or the host is unreachable (URLError -1004)"
+    private static let lost = "connection lost (URLError -1005)"
 
     @Test("it is off by default, and off again when it is switched off")
     func off() async {
