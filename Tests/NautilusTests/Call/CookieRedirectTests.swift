@@ -9,7 +9,11 @@ struct CookieRedirectTests {
     private static let cookie: HttpHeader = ["Location": "/things", "Set-Cookie": "session=secret; Path=/"]
 
     private func error(_ replies: ScriptedReply..., then last: ScriptedReply) async throws -> String {
-        let transport = ScriptedTransport { _, number in number <= replies.count ? replies[number - 1] : last }
+        let served = Counter()
+        let transport = ScriptedTransport { _, _ in
+            let number = served.increment()
+            return number <= replies.count ? replies[number - 1] : last
+        }
         let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
         return try #require(outcome.error).description
     }
