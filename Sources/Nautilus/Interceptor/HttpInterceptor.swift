@@ -133,7 +133,7 @@ public struct InterceptorPlace: Hashable, Sendable {
     /// It makes requests wait for a time that the server sets, as `Pacing` does.
     public static let waitingForServer = InterceptorPlace(
         4,
-        because: "while a request waits for something else, the server may ask for patience, and has to be heeded"
+        because: "while a request waits for something else, the server may ask for a pause, which has to count"
     )
     /// It refuses requests at once, as `CircuitBreaker` does.
     public static let refusing = InterceptorPlace(

@@ -193,7 +193,7 @@ extension RetryCondition {
         .internationalRoamingOff: .retry("roaming is off: the device may find another network"),
         .dataNotAllowed: .retry("no mobile data: the device may find another network"),
         .unknown: .retry("an unknown failure of the network: most pass"),
-        .backgroundSessionWasDisconnected: .retry("the background session lost its host: it is connected anew"),
+        .backgroundSessionWasDisconnected: .retry("the background session lost its host: it reconnects"),
 
         // The request: the same the next time.
         .badURL: .stop("the URL is wrong"),

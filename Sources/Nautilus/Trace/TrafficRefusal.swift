@@ -33,7 +33,7 @@ extension TrafficRefusal: CustomStringConvertible {
         case .circuitOpen(nil): "the circuit is open, and its probe under way"
         case .tooManyWaiting(let limit): "\(limit) requests wait already"
         case .waitTooLong(let wait, let limit): "it would wait for \(wait.brief), and waits for \(limit.brief) at most"
-        case .notStored: "nothing is stored that answers it, and the server is not to be asked"
+        case .notStored: "no stored response fits, and the request allows no other"
         case .waitPastDeadline(let wait, let remaining):
             "it would wait for \(wait.brief), with \(remaining.brief) left until the deadline"
         }

@@ -215,7 +215,7 @@ extension CredentialStoreError: PrintableError, LocalizedError {
         case .notPermitted(let place):
             "The system does not permit access to \(place); grant it, or try again once the device is unlocked"
         case .system(let operation, let place, let code):
-            "The system refused \(operation) on \(place): \(Self.words(for: code)); try again once that is mended"
+            "The system refused \(operation) on \(place): \(Self.words(for: code)); try again once that is fixed"
         case .other(let type):
             "The store failed with \(type); see what it means there"
         }
