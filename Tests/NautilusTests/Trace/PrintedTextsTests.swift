@@ -39,7 +39,7 @@ struct PrintedTextsTests {
         )
     }
 
-    @Test("F31: every code of URL loading is a phrase that fits before its number, and the application's error is yours")
+    @Test("F31: every code of URL loading is a phrase, followed by its number")
     func everyCode() {
         for code in RetryCondition.standardCodes.keys {
             #expect(!code.reason.isEmpty && !code.reason.hasSuffix("."))
