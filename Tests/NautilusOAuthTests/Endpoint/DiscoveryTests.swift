@@ -143,7 +143,7 @@ struct DiscoveryTests {
             (
                 #"{"issuer":"https://id.test/tenant","token_endpoint":"https://a b"}"#,
                 .invalidParameter(
-                    reason: "token_endpoint: it contains a blank, a control character or a backslash"
+                    reason: "token_endpoint: it contains a space, a control character or a backslash"
                 )
             ),
             (

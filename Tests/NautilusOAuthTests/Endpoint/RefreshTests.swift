@@ -87,7 +87,7 @@ struct RefreshTests {
             ("http://localhost.id.test/token", .insecureUrl), ("http://127.0.0.1.id.test", .insecureUrl),
             (
                 "ftp://id.test/token",
-                .invalidParameter(reason: "token_endpoint: only http and https are spoken")
+                .invalidParameter(reason: "token_endpoint: only http and https are supported")
             ),
             ("", .invalidParameter(reason: "token_endpoint: it names no host")),
             (

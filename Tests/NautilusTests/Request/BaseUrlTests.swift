@@ -61,11 +61,11 @@ struct BaseUrlTests {
     private static let refusals: [(bases: [String], reason: String)] = [
         (
             ["ftp://h", "file:///tmp", "://h", "ws://h", "localhost://x", "httpſ://h"],
-            "only http and https are spoken"
+            "only http and https are supported"
         ),
         (
             ["a b", "h\n", "h\r\nX: y", "h\u{0}", "h\t", "h\u{7F}", #"h\@evil.example"#],
-            "it contains a blank, a control character or a backslash"
+            "it contains a space, a control character or a backslash"
         ),
         (["h#f", "h/#", "h/x#\u{301}"], "a fragment is never sent"),
         (["", "/", "/v1", "?a", "https://", "http:///v1", "//h"], "it names no host"),
