@@ -6,6 +6,8 @@ extension HttpError {
     /// credential of the same user has no more rights (RFC 6750 §3.1); and `insufficient_user_authentication`, which
     /// only the user can resolve (RFC 9470).
     ///
+    /// If the server says it with another status, such as 419, correct that with ``StatusCorrection``.
+    ///
     /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: ``CredentialLease``
     /// checks which one it is before it has the attempt repeated.
     public var rejectsCredential: Bool {
