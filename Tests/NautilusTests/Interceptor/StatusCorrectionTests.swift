@@ -46,8 +46,9 @@ struct StatusCorrectionTests {
             let service = world.service.with {
                 $0.interceptors = [StatusCorrection { $0.body == Data("token_expired".utf8) ? 401 : nil }]
             }
-            #expect(try await Ping.get.schedule(with: service) == "ok")
-            #expect(try await AnyRequest(.get, ["other"], as: Data.self).schedule(with: service) == Data("ok".utf8))
+            let text = try await Ping.get.schedule(with: service)
+            let data = try await AnyRequest(.get, ["other"], as: Data.self).schedule(with: service)
+            #expect(text == "ok" && data == Data("ok".utf8))
             #expect(world.server.refreshCount == 1)
         }
     }
