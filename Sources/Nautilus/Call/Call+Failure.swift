@@ -153,8 +153,8 @@ extension HttpError {
 extension Delivery {
     /// The delivery that a response implies for the request that it answers.
     init(_ response: HttpResponse<Data>) {
-        // Only the delivery of a 503 depends on `Retry-After`.
-        let hasRetryAfter = response.status == 503 && response.header.retryAfter() != nil
+        // Few answers need a look for `Retry-After`.
+        let hasRetryAfter = Self.overloads.contains(response.status) && response.header.retryAfter() != nil
         self.init(status: response.status, hasRetryAfter: hasRetryAfter)
     }
 }

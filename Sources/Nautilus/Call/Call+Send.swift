@@ -79,7 +79,7 @@ extension Call {
     func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
-        follower.sequence = sequence
+        (follower.sequence, follower.retryAfterField) = (sequence, constants.retryAfterField)
         if role == .main, !request.streamsResponse { follower.judge = constants }
         return follower
     }

@@ -175,7 +175,12 @@ extension Call {
             if let made = beginning.made { made.move } else { move(from: beginning.target, of: request, on: service) }
         let outer = CallScope.current
         let isRetried = type(of: retrier) != NilRetrier.self
-        let constants = CallConstants(request, service.coders, isRetried ? factory : nil)
+        let constants = CallConstants(
+            request,
+            service.coders,
+            isRetried ? factory : nil,
+            retryAfterField: service.retryAfterField
+        )
         let scope = CallScope(
             requestType: R.self,
             deadline: deadline,

@@ -142,11 +142,18 @@ final class CallConstants<R: Request>: Sendable {
     let request: R
     /// How the service writes and reads JSON.
     let coders: JsonCoders
+    /// The service's own field that says how long to wait; nil for none.
+    let retryAfterField: RetryAfterField?
     /// The maker of the call's retrier; nil for a call that does not retry.
     private let factory: (any RetrierFactory)?
 
-    init(_ request: R, _ coders: JsonCoders, _ factory: (any RetrierFactory)?) {
-        (self.request, self.coders, self.factory) = (request, coders, factory)
+    init(
+        _ request: R,
+        _ coders: JsonCoders,
+        _ factory: (any RetrierFactory)?,
+        retryAfterField: RetryAfterField? = nil
+    ) {
+        (self.request, self.coders, self.factory, self.retryAfterField) = (request, coders, factory, retryAfterField)
     }
 }
 

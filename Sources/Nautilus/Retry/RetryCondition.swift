@@ -25,8 +25,10 @@ public struct RetryCondition: Sendable {
     private var statuses: [Int: Verdict]
     private var codes: [URLError.Code: Verdict]
     private var retriesKeysInProgress = false
+    private var followsShouldRetry = false
 
-    /// The condition for most APIs: 408, 425, 429, 500, 502, 503, 504, timeouts, and failures of the network itself.
+    /// The condition for most APIs: 408, 425, 429, 500, 502, 503, 504, 529, timeouts, and failures of the network
+    /// itself.
     public static let standard = RetryCondition(statuses: standardStatuses, codes: standardCodes)
 
     private init(statuses: [Int: Verdict], codes: [URLError.Code: Verdict]) {
@@ -76,9 +78,25 @@ public struct RetryCondition: Sendable {
         return copy
     }
 
+    /// Returns this condition, changed to follow `x-should-retry`, by which the servers of OpenAI and Anthropic say
+    /// whether another attempt makes sense: `false` stops for any status, `true` retries any status.
+    ///
+    /// Whether the request may be repeated is not the field's to say: one that may have been executed is not sent again
+    /// unless it is safe to repeat. Not part of ``standard``, since other servers may mean something else by it.
+    public func followingShouldRetry() -> RetryCondition {
+        var copy = self
+        copy.followsShouldRetry = true
+        return copy
+    }
+
     /// Whether another attempt may overcome `error`, and why. A feed that has been open (``HttpError/isReconnect``) goes
     /// on after any server error except 501, after 401, and after refusals on this side.
     public func verdict(for error: HttpError) -> Verdict {
+        if case .status = error.kind, followsShouldRetry, let shouldRetry = error.shouldRetry {
+            return shouldRetry
+                ? .retry("x-should-retry: true: the server expects a repetition")
+                : .stop("x-should-retry: false: the server expects no repetition")
+        }
         if error.isReconnect, let verdict = reconnectVerdict(for: error) { return verdict }
         return switch error.kind {
         case .transport where error.isUnansweredByLoopbackTls, .timeout where error.isUnansweredByLoopbackTls:
@@ -132,6 +150,16 @@ public struct RetryCondition: Sendable {
     }
 }
 
+extension HttpError {
+    /// What the answer says by `x-should-retry`; nil if it does not say.
+    fileprivate var shouldRetry: Bool? {
+        let values = (response?.header.values(of: "x-should-retry") ?? [])
+            .flatMap { $0.lowercased().split(separator: ",").map(\.trimmingBlanks) }
+        if values.contains("false") { return false }
+        return values.contains("true") ? true : nil
+    }
+}
+
 extension RetryCondition {
     /// The verdicts for statuses that have a reason of their own; for the others, the class decides.
     static let standardStatuses: [Int: Verdict] = [
@@ -174,6 +202,7 @@ extension RetryCondition {
         508: .stop("508 Loop Detected: a fault of the resource itself"),
         510: .stop("510 Not Extended: the request itself is wrong"),
         511: .stop("511 Network Authentication Required: a person has to log in to the network"),
+        529: .retry("529 Overloaded: passes with time, like a 503"),
     ]
 }
 

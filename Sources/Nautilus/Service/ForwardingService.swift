@@ -59,6 +59,8 @@ extension ForwardingService {
     /// The wrapped service's.
     public var coders: JsonCoders { forwarded.coders }
     /// The wrapped service's.
+    public var retryAfterField: RetryAfterField? { forwarded.retryAfterField }
+    /// The wrapped service's.
     public var isSignedOut: Bool { forwarded.isSignedOut }
 }
 

@@ -68,6 +68,12 @@ public protocol HttpService<RequestError>: Sendable {
     ///
     /// A request's own `encoder` or `decoder` takes precedence.
     var coders: JsonCoders { get }
+    /// A field by which this API says how long to wait, besides those that ``HttpHeader/retryAfter(now:)`` knows. Read
+    /// once for each call. Default: nil, there is none.
+    ///
+    /// Its value counts wherever a `Retry-After` does, and the longest of all counts: it is added to the answer's
+    /// header as `retry-after-ms`.
+    var retryAfterField: RetryAfterField? { get }
     /// The service that this one stands for at the moment. A call that begins now keeps to it until its end, as do the
     /// pages of a list, the connections of a stream and an open web socket. Default: nil, this service itself.
     ///
@@ -115,6 +121,8 @@ extension HttpService {
     public var deadline: Duration? { nil }
     /// Foundation's defaults.
     public var coders: JsonCoders { .standard }
+    /// No further field.
+    public var retryAfterField: RetryAfterField? { nil }
     /// No other service.
     public var selectedService: AnyHttpService<RequestError>? { nil }
     /// False.

@@ -109,6 +109,11 @@ public struct ServiceConfiguration: Sendable {
         get { own.coders ?? base.coders }
         set { own.coders = newValue }
     }
+    /// A further field that says how long to wait; nil for none.
+    public var retryAfterField: RetryAfterField? {
+        get { own.retryAfterField ?? base.retryAfterField }
+        set { own.retryAfterField = .some(newValue) }
+    }
 }
 
 extension HttpService {
@@ -245,6 +250,7 @@ private struct Overrides {
     var timeout: Duration??
     var deadline: Duration??
     var coders: JsonCoders?
+    var retryAfterField: RetryAfterField??
 }
 
 /// A service that is another one, except for the replaced properties.
@@ -295,6 +301,7 @@ private struct OverridingService<RequestError: Error>: ForwardingService {
     var timeout: Duration? { own.timeout ?? forwarded.timeout }
     var deadline: Duration? { own.deadline ?? forwarded.deadline }
     var coders: JsonCoders { own.coders ?? forwarded.coders }
+    var retryAfterField: RetryAfterField? { own.retryAfterField ?? forwarded.retryAfterField }
 
     var selectedService: AnyHttpService<RequestError>? {
         base.selectedService.map { selected in

@@ -30,9 +30,9 @@ struct Freshness: Hashable, Sendable {
 
     private static func lifetime(of stored: StoredResponse, date: Int64, heuristicCap: Int64) -> Int64 {
         if let maxAge = stored.control.maxAge { return maxAge }
-        // An `Expires` that is not a date, in particular `0`, lies in the past (§5.3).
+        // An `Expires` that is not exactly a date, in particular `0`, lies in the past (§5.3).
         if stored.header[.expires] != nil {
-            return stored.seconds(of: .expires).map { max(0, $0.subtracting(date)) } ?? 0
+            return stored.expires.map { max(0, $0.subtracting(date)) } ?? 0
         }
         // If the server does not say, a tenth of the time for which the resource has not changed (§4.2.2).
         guard stored.allowsHeuristics, let modified = stored.seconds(of: .lastModified) else { return 0 }
@@ -53,6 +53,13 @@ extension StoredResponse {
         return CacheControl.seconds(first.map { String($0.trimmingBlanks) }) ?? 0
     }
 
+    /// The date of `Expires`; nil when it has none, or is not exactly in one of HTTP's formats. Unlike other fields, it
+    /// restricts its dates: with another zone, or written in another way, it has expired (§4.2, §5.3).
+    fileprivate var expires: Int64? {
+        let value = header.values(of: .expires).first
+        return value.flatMap { HttpDate(exactly: $0.trimmingBlanks, year: .ofSeconds(responseTime))?.secondsSince1970 }
+    }
+
     fileprivate func seconds(of name: HttpHeader.Name) -> Int64? { header.seconds(of: name, now: responseTime) }
 }
 
@@ -60,9 +67,13 @@ extension HttpHeader {
     /// The date in a field, in seconds since 1970; nil when it is missing or invalid.
     func seconds(of name: Name, now: Int64) -> Int64? {
         guard let value = values(of: name).first else { return nil }
-        let year = Int(1970 + now / 31_556_952)  // the Gregorian mean; only two-digit years look at it
-        return HttpDate(value.trimmingBlanks, year: year)?.secondsSince1970
+        return HttpDate(value.trimmingBlanks, year: .ofSeconds(now))?.secondsSince1970
     }
+}
+
+extension Int {
+    /// The year of a moment, by the Gregorian mean; only two-digit years look at it.
+    fileprivate static func ofSeconds(_ seconds: Int64) -> Int { Int(1970 + seconds / 31_556_952) }
 }
 
 extension Int64 {

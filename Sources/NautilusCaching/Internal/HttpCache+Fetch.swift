@@ -67,7 +67,7 @@ extension HttpCache {
     }
 
     /// The statuses that count as an error (RFC 5861 §4).
-    private static let serverErrors: Set<Int> = [500, 502, 503, 504]
+    private static let serverErrors: Set<Int> = [500, 502, 503, 504, 529]
 
     /// Stores the answer to a GET, or else forgets the response that it replaces.
     private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {

@@ -49,6 +49,26 @@ struct FreshnessTests {
         #expect(Freshness(stored, now: CacheWorld.start, heuristicCap: 3_600).lifetime == lifetime)
     }
 
+    @Test(
+        "F6: Date and Last-Modified are read as servers write them; Expires is exactly a date, or has expired",
+        arguments: [
+            (["Last-Modified": "Sun, 06 Nov 1994 08:32:57 +0000"], 100),
+            (["Last-Modified": "Sun, 6-nov-94 08:32:57"], 100),
+            (["Last-Modified": "1994-11-06T08:32:57Z", "Date": "Sun, 06 Nov 1994 08:41:17 -0000"], 50),
+            (["Expires": "sun, 06 NOV 1994 08:49:47 gmt"], 10), (["Expires": "Sunday, 06-Nov-94 08:49:47 GMT"], 10),
+            (["Expires": "Sun Nov  6 08:49:47 1994"], 10), (["Expires": " Sun, 06 Nov 1994 08:49:47 GMT "], 10),
+            (["Expires": "Sun, 06 Nov 1994 08:49:47 GMT", "Date": "Sun, 06 Nov 1994 08:49:43 +0000"], 4),
+            (["Expires": "Sun, 06 Nov 1994 08:49:47 +0000"], 0), (["Expires": "Sun, 06 Nov 1994 08:49:47 UTC"], 0),
+            (["Expires": "Sun, 06 Nov 94 08:49:47 GMT"], 0), (["Expires": "Sun 06 Nov 1994 08:49:47 GMT"], 0),
+            (["Expires": "Thu, 18-Aug-2050 02:01:18 GMT"], 0),
+            (["Expires": "Thu, 18-Aug-2050 02:01:18 GMT", "Last-Modified": "Sun, 06 Nov 1994 08:32:57 GMT"], 0),
+        ] as [(HttpHeader, Int64)]
+    )
+    func dates(header: HttpHeader, lifetime: Int64) {
+        let stored = StoredResponse.test(header)
+        #expect(Freshness(stored, now: CacheWorld.start, heuristicCap: 3_600).lifetime == lifetime)
+    }
+
     @Test("dates and times of any kind overflow nothing", arguments: [Int64.min, -1, 0, Int64.max])
     func extremes(time: Int64) {
         let header: HttpHeader = ["Date": "Fri, 31 Dec 9999 23:59:59 GMT", "Expires": "Thu, 01 Jan 0001 00:00:00 GMT"]

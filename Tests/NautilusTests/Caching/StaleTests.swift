@@ -174,6 +174,7 @@ struct StaleTests {
         "a stale answer stands in for a server that fails, and not for what this side has done",
         arguments: [
             (ScriptedReply.status(500), true), (.status(502), true), (.status(503), true), (.status(504), true),
+            (.status(529), true),
             (.status(501), false), (.status(429), false), (.status(404), false),
             (.fail(.notConnectedToInternet, delivery: .notSent), true), (.fail(.timedOut), true),
             (.fail(CancellationError()), false),

@@ -59,13 +59,62 @@ struct RetryAfterTests {
     @Test(
         "A9: what is not valid says nothing",
         arguments: [
-            "-1", "+1", "abc", "1.5", "1e3", "0x10", "", " ", "\t", "1 2", ",", "abc, 1s", "1s", "٣", "２", "1\u{0}",
+            "-1", "+1", "abc", "1.", ".5", "1.5.0", "1.5s", "-0.5", "1,5x", "1e3", "1.5e3", "0x10", "", " ", "\t",
+            "1 2", ",", "abc, 1s", "1s", "٣", "２", "1\u{0}",
             "\r\n",
             "1\u{301}", "Sun, 30 Feb 1994 08:49:37 GMT", "NaN", "inf", "∞", "-99999999999999999999",
         ]
     )
     func invalid(value: String) {
         #expect(Self.hint(value) == nil)
+    }
+
+    @Test(
+        "A9, F6: a fraction is rounded up, so that no retry comes early",
+        arguments: [
+            ("2.0", 2), ("0.5", 1), ("0.0", 0), ("1.5", 2), ("1.000", 1), ("1.0000000000000000000001", 2), (" 2.5 ", 3),
+            ("0.5, 0.1", 1),
+        ] as [(String, Int64)]
+    )
+    func fractions(value: String, expected: Int64) {
+        #expect(Self.hint(value) == .seconds(expected))
+    }
+
+    @Test(
+        "F6: a date is read whatever its zone, in Retry-After and in Date alike",
+        arguments: [
+            "Sun, 06 Nov 1994 08:50:37 +0000", "Sun, 06 Nov 1994 09:50:37 +0100", "Sun, 06 Nov 1994 08:50:37 UTC",
+            "1994-11-06T08:50:37Z", "1994-11-06T08:50:36.5Z",
+        ]
+    )
+    func zones(value: String) {
+        #expect(Self.hint(value, date: "Sun, 06 Nov 1994 08:49:37 GMT") == .seconds(60))
+        #expect(Self.hint(value, date: "Sun, 06 Nov 1994 08:49:37 -0000") == .seconds(60))
+        #expect(Self.hint(value + ", 5") == .seconds(60))
+    }
+
+    @Test(
+        "F8: vendors' milliseconds count like Retry-After, and the longest of all counts",
+        arguments: [
+            (["retry-after-ms": "250"], 250), (["x-ms-retry-after-ms": "250"], 250),
+            (["x-amz-retry-after": "250"], 250),
+            (["Retry-After-Ms": "1.2"], 2), (["retry-after-ms": "10, 30"], 30),
+            (["Retry-After": "1", "retry-after-ms": "250"], 1_000),
+            (["Retry-After": "1", "retry-after-ms": "1250"], 1_250),
+            (["Retry-After": "soon", "x-amz-retry-after": "7"], 7),
+            (["Retry-After": "Sun, 06 Nov 1994 08:49:38 GMT", "x-ms-retry-after-ms": "7"], 1_000),
+            (["retry-after-ms": "-1"], nil), (["retry-after-ms": "soon"], nil), (["retry-after-ms": ""], nil),
+            (["retry-after-ms": "Sun, 06 Nov 1994 08:49:38 GMT"], nil), (["x-retry-after-ms": "5"], nil),
+        ] as [(HttpHeader, Int64?)]
+    )
+    func milliseconds(header: HttpHeader, expected: Int64?) {
+        #expect(header.retryAfter(now: Self.now) == expected.map { .milliseconds($0) })
+    }
+
+    @Test("F8: milliseconds too many to be meant are the longest hint")
+    func hugeMilliseconds() {
+        let header: HttpHeader = ["retry-after-ms": "99999999999999999999"]
+        #expect(header.retryAfter(now: Self.now) == HttpHeader.longestRetryAfter)
     }
 
     @Test(

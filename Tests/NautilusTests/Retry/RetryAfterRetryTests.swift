@@ -120,7 +120,7 @@ struct RetryAfterRetryTests {
 
     @Test(
         "A9: garbage is ignored",
-        arguments: ["-1", "abc", "1.5", "", String(repeating: "x", count: 1_000_000), "2 seconds", "٣"]
+        arguments: ["-1", "abc", "1.5s", "", String(repeating: "x", count: 1_000_000), "2 seconds", "٣"]
     )
     func garbage(_ value: String) async throws {
         let transport = ScriptedTransport(.status(503, header: ["Retry-After": value]), .reply(text: "ok"))

@@ -41,14 +41,16 @@ struct HttpDateTests {
     @Test(
         "what is no date is nil, days that the month does not have included",
         arguments: [
-            "", " ", "abc", "0", "Sun", "Sun, 06 Nov 1994", "08:49:37", "1994-11-06T08:49:37Z",
+            "", " ", "abc", "0", "Sun", "Sun, 06 Nov 1994", "08:49:37", "1994-11-06T08:49:37",
             "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT", "Sun, 32 Dec 1994 08:49:37 GMT",
             "Fri, 30 Feb 2024 00:00:00 GMT", "Wed, 29 Feb 2023 00:00:00 GMT", "Mon, 29 Feb 2100 00:00:00 GMT",
-            "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 11 1994 08:49:37 GMT",
+            "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 No 1994 08:49:37 GMT", "Sun, 06 11 1994 08:49:37 GMT",
             "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
-            "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49:37:00 GMT",
-            "Sun, 06 Nov 1994 08::37 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 +0000",
-            "Sun, 06 Nov 1994 08:49:37 gmt", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 194 08:49:37 GMT",
+            "Sun, 06 Nov 1994 008:49:37 GMT", "Sun, 06 Nov 1994 08:9:37 GMT", "Sun, 06 Nov 1994 08:49:37:00 GMT",
+            "Sun, 06 Nov 1994 08::37 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 +00",
+            "Sun, 06 Nov 1994 08:49:37 GMTX", "Sun, 06 Nov 1994 08:49:37 PM", "Sun, 06 Nov 194 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 +9900", "Sun, 06 Nov 1994 08:49:37 +0060", "Sun, 06 Nov 1994 08:49:37 CET+0100",
+            "Sun, 06 Nov 1994 08:49:37 PST+0100", "Sun, 06 November! 1994 08:49:37 GMT",
             "Sun, 06 Nov 19940 08:49:37 GMT", "Sun, 06 Nov +994 08:49:37 GMT", "Sun, 006 Nov 1994 08:49:37 GMT",
             "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT GMT", "Sun Nov  6 08:49:37",
             "Sun, 06 Nov 1994 08:49:37 GMT" + String(repeating: " ", count: 100),
@@ -56,6 +58,59 @@ struct HttpDateTests {
     )
     func invalid(text: String) {
         #expect(Self.seconds(text) == nil)
+    }
+
+    @Test(
+        "F6: what real servers write beside the three forms is read, names in any case",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49:37 -0000", "Sun, 06 Nov 1994 08:49:37 +00:00",
+            "Sun, 06 Nov 1994 08:49:37 Z", "Sun, 06 Nov 1994 08:49:37 UT", "Sun, 06 Nov 1994 08:49:37 gmt",
+            "Sun, 06 Nov 1994 08:49:37 +0000 (UTC)", "Sun, 06 Nov 1994 09:49:37 +0100", "Sun, 06 Nov 1994 03:49:37 EST",
+            "SUN, 06 NOV 1994 08:49:37 GMT", "sun, 06 november 1994 08:49:37 utc", "Sun, 06 Nov 1994 08:49:37",
+            "06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 94 8:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT",
+            "Sun 06-Nov-1994 08:49:37 +0000", "06-Nov-94 08:49:37 GMT", "Sun Nov 06 08:49:37 UTC 1994",
+            "Sun Nov  6 08:49:37 +0000 1994", "Nov  6 08:49:37 1994",
+            "Sun Nov 06 1994 09:49:37 GMT+0100 (Central European Standard Time)", "Sun Nov 06 1994 08:49:37",
+            "1994-11-06T08:49:37Z", "1994-11-06 08:49:37+00:00", "1994-11-06T09:49:37+01:00",
+            "1994-11-06T08:49:37.000Z",
+        ]
+    )
+    func robust(text: String) {
+        #expect(Self.seconds(text) == 784_111_777)
+    }
+
+    @Test("F6: seconds that are missing are zero, and a part of a second is kept apart from those rounded up")
+    func parts() {
+        #expect(Self.seconds("Sun, 06 Nov 1994 08:49 GMT") == 784_111_740)
+        let date = HttpDate("1994-11-06T08:49:37.25Z", year: 2026)
+        #expect(date?.secondsSince1970 == 784_111_777)
+        #expect(date?.secondsRoundedUp == 784_111_778)
+    }
+
+    @Test(
+        "F6: a field that restricts its dates takes the three formats, names in any case",
+        arguments: [
+            ("Thu, 18 Aug 2050 02:01:18 GMT", true), ("thu, 18 AUG 2050 02:01:18 gMT", true),
+            ("Thursday, 18-Aug-50 02:01:18 GMT", true), ("THURSDAY, 18-aug-50 02:01:18 Gmt", true),
+            ("Thu Aug 18 02:01:18 2050", true), ("Mon Aug  8 02:01:18 2050", true),
+            ("Xxx, 18 Aug 2050 02:01:18 GMT", false), ("Thu, 18 Aug 2050 02:01:18 UTC", false),
+            ("Thu, 18 Aug 2050 02:01:18 +0000", false), ("Thu, 18 Aug 2050 02:01:18 AEST", false),
+            ("Thu, 18 Aug 2050 02:01:18", false), ("Thu, 18 Aug 2050 02:01:18 ", false),
+            ("Thu, 18 Aug 50 02:01:18 GMT", false), ("Thu 18 Aug 2050 02:01:18 GMT", false),
+            ("Thu, 18-Aug-2050 02:01:18 GMT", false), ("Thu, 18-Aug-50 02:01:18 GMT", false),
+            ("Thursday, 18-Aug-2050 02:01:18 GMT", false), ("Thursday, 18 Aug 2050 02:01:18 GMT", false),
+            ("Thu, 18 August 2050 02:01:18 GMT", false), ("18 Aug 2050 02:01:18 GMT", false),
+            ("Thu, 18 Aug 2050 2:01:18 GMT", false), ("Thu, 18 Aug 2050 02:01 GMT", false),
+            ("Thu, 18  Aug  2050  02:01:18  GMT", false), ("Thu, 18 Aug 2050 02.01.18 GMT", false),
+            ("Thu, 8 Aug 2050 02:01:18 GMT", false), ("Mon Aug 8 02:01:18 2050", false),
+            ("Thu Aug 18 02:01:18 50", false), ("Thu Aug 18 02:01:18 GMT 2050", false),
+            ("Thu, 31 Nov 2050 02:01:18 GMT", false), ("2050-08-18T02:01:18Z", false), ("0", false), ("", false),
+        ]
+    )
+    func exact(text: String, isRead: Bool) {
+        let date = HttpDate(exactly: text[...], year: 2026)
+        #expect((date != nil) == isRead)
+        if let date { #expect(date == HttpDate(text[...], year: 2026)) }
     }
 
     @Test(

@@ -31,6 +31,8 @@ struct RedirectFollower: Sendable {
     var judge: (any AnswerJudge)?
     /// The sequence of calls that this exchange is part of; nil in tests that have none.
     var sequence: CallSequence?
+    /// The service's own field that says how long to wait; nil for none.
+    var retryAfterField: RetryAfterField?
 
     /// Sends `request`, and then the requests that it is redirected to.
     ///
@@ -92,6 +94,7 @@ struct RedirectFollower: Sendable {
                     try await transport.send(request, context: context)
                 }
             if response.url == nil { response.url = request.url }
+            if let retryAfterField { response.header.translateHint(of: retryAfterField) }
             guard let entry else { return (.response(response), nil) }
             let record = finish(&response, entry, of: request)
             return (.response(response), record)

@@ -30,6 +30,7 @@ extension NearMisses {
             Rule(name: "clock", type: "any Clock<Duration>") { isOther($0, than: service.clock) },
             Rule("maxAttempts", Int.self),
             Rule("coders", JsonCoders.self),
+            Rule("retryAfterField", RetryAfterField?.self),
             Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) {
                 isTime($0) && service.timeout == .seconds(60)
             },
