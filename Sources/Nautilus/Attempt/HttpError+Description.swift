@@ -43,10 +43,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
     private var unreadable: String? {
         guard underlying is DecodingError, let response else { return nil }
         if response.body.isEmpty { return "the body is empty (\(response.status))" }
-        guard let type = response.header[.contentType].flatMap({ HttpMimeType($0) }), !type.subtype.hasSuffix("json")
-        else {
-            return nil
-        }
+        guard let type = response.header.mediaType, !type.subtype.hasSuffix("json") else { return nil }
         return "the body is \(type.essence)"
     }
 
@@ -125,7 +122,8 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         return clause.prefix(1).lowercased() + clause.dropFirst()
     }
 
-    private static func describe(_ error: any Error) -> String {
+    /// An error underneath, without what may be a secret in it.
+    static func describe(_ error: any Error) -> String {
         switch error {
         case let error as DecodingError: error.withoutValues
         // Foundation's errors print their userInfo, which holds URLs with their queries.

@@ -213,12 +213,20 @@ extension HttpError {
         return try? (decoder ?? coders.decoder()).decode(type, from: response.body)
     }
 
+    /// The body of the response as text, the server's own account of its refusal, for a log or a person.
+    ///
+    /// Decoded by its charset, as ``HttpResponse/text()`` does; what is malformed, for instance where the body was cut,
+    /// becomes U+FFFD. Nil when the server refused nothing, as for ``responseBody(as:decoder:)``, and for a charset that
+    /// is not known.
+    public var responseText: String? {
+        guard let response, hasRefused(by: response) else { return nil }
+        return try? response.body.repairedText(in: response.header.textCharset)
+    }
+
     /// The server's account of its refusal; nil when it sent none as `application/problem+json`, and when it refused
     /// nothing.
     public var problem: ProblemDetails? {
-        guard let type = response?.header[.contentType].flatMap({ HttpMimeType($0) }),
-            type.essence == "application/problem+json"
-        else { return nil }
+        guard response?.header.mediaType?.essence == "application/problem+json" else { return nil }
         // The names of its members come from the standard, not from the service.
         return responseBody(as: ProblemDetails.self, decoder: JSONDecoder())
     }

@@ -35,7 +35,7 @@ extension Call {
     func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> any Sendable {
         do {
             // An interceptor that has answered by itself supplies the whole body.
-            let body = response.stream ?? HttpBodyStream(response.body, coders: carriedCoders)
+            let body = response.stream ?? HttpBodyStream(response.body, origin: origin(of: response))
             let streamed = response.replacingBody(body)
             return try await coders.asCurrent { try await request.decode(streamed) }
         } catch {

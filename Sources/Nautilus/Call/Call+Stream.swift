@@ -9,13 +9,25 @@ extension Call {
         let timeout = service.timeout(of: request)
         let watched = WatchedBody(of: response, stream, timeout: timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
-            response.stream = HttpBodyStream(length: stream.length, coders: carriedCoders) { try await watched.next() }
+            let origin = origin(of: response)
+            response.stream = HttpBodyStream(length: stream.length, origin: origin) { try await watched.next() }
         } else {
             response.stream = nil
             let time = min(timeout ?? HttpError.bodyTime, HttpError.bodyTime)
             response.body = await watched.beginning(of: HttpError.bodyLimit, within: TimeLimit(time, on: clock))
         }
         return response
+    }
+
+    /// What the readers of the response's body have to know of it.
+    func origin(of response: HttpResponse<Data>) -> BodyOrigin {
+        let (request, attempt, call, coders) = (recorder.request, recorder.number, book.identity, carriedCoders)
+        let head = response.withoutOrigins.replacingBody(Data())
+        return BodyOrigin(coders: coders, charset: response.header.textCharset) { error in
+            var failure = HttpError(.decoding, stage: .decode, request: request, response: head, underlying: error)
+            (failure.attempt, failure.call, failure.coders) = (attempt, call, coders)
+            return failure
+        }
     }
 }
 

@@ -45,8 +45,16 @@ public struct AnyRequest<Result: Sendable>: ForwardingRequest {
             body: body
         )
         self.make = decode
-        self.makeFromResponse = { try decode($0.body) }
-        self.makeFromStream = { try decode(try await $0.wholeBody()) }
+        self.makeFromResponse = { try Self.result(of: $0, decode) }
+        self.makeFromStream = { try Self.result(of: $0.replacingBody(try await $0.wholeBody()), decode) }
+    }
+
+    private static func result(
+        of response: HttpResponse<Data>,
+        _ decode: (Data) throws -> Result
+    ) throws -> Result {
+        guard Result.self == String.self else { return try decode(response.body) }
+        return try JsonCoders.reading(response.header.textCharset) { try decode(response.body) }
     }
 
     /// As the wrapped request does.
@@ -78,8 +86,8 @@ extension AnyRequest where Result: Decodable {
     /// - Parameters:
     ///   - method: The method. It has no default, so that every call shows in the source what it does.
     ///   - route: The path below the service's base URL.
-    ///   - result: The type that the body is decoded as; `Data.self` for its bytes, `String.self` for its text in
-    ///     UTF-8.
+    ///   - result: The type that the body is decoded as; `Data.self` for its bytes, `String.self` for its text, by
+    ///     its charset.
     ///   - decoder: Makes the decoder, once for each response. Default: one of the service's ``HttpService/coders``.
     public init(
         _ method: HttpMethod,
@@ -103,7 +111,10 @@ extension AnyRequest where Result: Decodable {
 extension AnyRequest where Result: Decodable {
     private static func result(of body: Data, _ decoder: () -> JSONDecoder) throws -> Result {
         if Result.self == Data.self, let bytes = body as? Result { return bytes }
-        if Result.self == String.self, let text = try body.utf8Text() as? Result { return text }
+        if Result.self == String.self {
+            let text = try body.text(in: JsonCoders.current.charset)
+            if let text = text as? Result { return text }
+        }
         return try decoder().decode(Result.self, from: body)
     }
 }

@@ -152,8 +152,11 @@ extension Request {
     /// True.
     public var allowsBodyAcrossOrigins: Bool { true }
 
-    /// Decodes the body, whatever the status and header.
-    public func decode(_ response: HttpResponse<Data>) throws -> Result { try decode(response.body) }
+    /// Decodes the body, whatever the status and header, except that text is decoded by its charset.
+    public func decode(_ response: HttpResponse<Data>) throws -> Result {
+        guard Result.self == String.self else { return try decode(response.body) }
+        return try JsonCoders.reading(response.header.textCharset) { try decode(response.body) }
+    }
 
     /// Reads the whole body, and decodes it.
     public func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Result {
@@ -183,19 +186,11 @@ extension Request where Result == Data {
 }
 
 extension Request where Result == String {
-    /// The body as UTF-8 text.
+    /// The body as text, as ``HttpResponse/text()`` reads it.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for bytes that are not UTF-8; the call fails with kind `decoding`.
-    public func decode(_ data: Data) throws -> String { try data.utf8Text() }
-}
-
-extension Data {
-    func utf8Text() throws -> String {
-        guard let text = String(bytes: self, encoding: .utf8) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The body is not UTF-8 text."))
-        }
-        return text
-    }
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in their charset, ``UnknownCharset``; the call
+    ///   fails with kind `decoding`.
+    public func decode(_ data: Data) throws -> String { try data.text(in: JsonCoders.current.charset) }
 }
 
 extension HttpResponse<HttpBodyStream> {

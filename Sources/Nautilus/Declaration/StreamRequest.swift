@@ -110,6 +110,15 @@ extension StreamRequest where Result == String {
     }
 }
 
+extension Data {
+    func utf8Text() throws -> String {
+        guard let text = String(bytes: self, encoding: .utf8) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The message is not UTF-8 text."))
+        }
+        return text
+    }
+}
+
 extension StreamRequest where Result == Data {
     /// The message's bytes.
     public func decode(_ message: WebSocketMessage) throws -> Data { message.bytes }

@@ -42,9 +42,8 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     /// The bytes or the file behind the chunks, for a transport that can send it directly; nil if chunks are made one
     /// by one.
     let whole: Whole?
-    /// The coders of the service that a response's body comes from; nil for the standard coders, and for any other
-    /// body.
-    package let coders: JsonCoders.Carried?
+    /// How its readers decode a response's body, and report what they cannot decode.
+    let origin: BodyOrigin
     /// Called with the number of bytes sent so far by a transport that sends ``whole`` directly; nil if nobody observes
     /// it.
     let onSent: (@Sendable (Int64) -> Void)?
@@ -59,7 +58,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.once { AsyncIterator(chunks) })
         self.isOneShot = true
         self.length = length
-        (self.whole, self.onSent, self.coders) = (nil, nil, nil)
+        (self.whole, self.onSent, self.origin) = (nil, nil, BodyOrigin())
     }
 
     /// Creates a stream that can be read only once, and that takes each chunk on demand.
@@ -68,24 +67,24 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     ///   - length: The total number of bytes. Default: nil, unknown.
     ///   - take: Returns the next chunk; nil after the last. The reader gets its errors.
     public convenience init(length: Int64? = nil, _ take: @escaping @Sendable () async throws -> Data?) {
-        self.init(length: length, coders: nil, take)
+        self.init(length: length, origin: BodyOrigin(), take)
     }
 
-    init(length: Int64?, coders: JsonCoders.Carried?, _ take: @escaping @Sendable () async throws -> Data?) {
+    init(length: Int64?, origin: BodyOrigin, _ take: @escaping @Sendable () async throws -> Data?) {
         self.source = Locked(.once { AsyncIterator(take) })
         self.isOneShot = true
         self.length = length
-        (self.whole, self.onSent, self.coders) = (nil, nil, coders)
+        (self.whole, self.onSent, self.origin) = (nil, nil, origin)
     }
 
     /// Creates a stream of bytes in memory.
-    public convenience init(_ bytes: Data) { self.init(bytes, coders: nil) }
+    public convenience init(_ bytes: Data) { self.init(bytes, origin: BodyOrigin()) }
 
-    init(_ bytes: Data, coders: JsonCoders.Carried?) {
+    init(_ bytes: Data, origin: BodyOrigin) {
         self.source = Locked(.factory { AsyncIterator(once: bytes) })
         self.isOneShot = false
         self.length = Int64(bytes.count)
-        (self.whole, self.onSent, self.coders) = (.bytes(bytes), nil, coders)
+        (self.whole, self.onSent, self.origin) = (.bytes(bytes), nil, origin)
     }
 
     /// Creates a stream that is made anew for every reader.
@@ -109,7 +108,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         self.source = Locked(.factory { AsyncIterator(try make()) })
         self.isOneShot = false
         self.length = length
-        (self.whole, self.onSent, self.coders) = (whole, onSent, nil)
+        (self.whole, self.onSent, self.origin) = (whole, onSent, BodyOrigin())
     }
 
     /// Whether the chunks can still be read: false only for a one-shot stream that has been read.
@@ -155,6 +154,25 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
         }
         return data
     }
+}
+
+/// What the readers of a response's body have to know of it.
+struct BodyOrigin: Sendable {
+    /// The coders of the service that the body comes from; nil for the standard ones.
+    var coders: JsonCoders.Carried?
+    /// The declared charset of text.
+    var charset = TextCharset.utf8
+    /// Makes a failure of the call out of a reader's error; nil for a body that comes from no call.
+    var failure: (@Sendable (any Error) -> any Error)?
+}
+
+extension HttpBodyStream {
+    /// The coders of the service that a response's body comes from; nil for the standard coders, and for any other
+    /// body.
+    package var coders: JsonCoders.Carried? { origin.coders }
+
+    /// A reader's error as a failure of the call that the body comes from; as it is for any other body.
+    package func failure(of error: any Error) -> any Error { origin.failure?(error) ?? error }
 }
 
 extension HttpBodyStream {

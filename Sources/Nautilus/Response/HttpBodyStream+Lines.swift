@@ -3,28 +3,14 @@ import Foundation
 extension HttpBodyStream {
     /// The body as lines of text, as they arrive.
     ///
-    /// A line ends with LF or CRLF, or at the end of the body. Bytes that are not UTF-8 become U+FFFD.
+    /// A line ends with LF or CRLF, or at the end of the body. The text is decoded by the charset that its
+    /// `Content-Type` declares, as ``HttpResponse/text()`` does, before it is split; what is malformed becomes U+FFFD.
+    /// A charset that is not known ends the sequence with a failure of kind `decoding`, with ``UnknownCharset``
+    /// underneath.
     ///
-    /// - Parameter limit: The most bytes of a line. Default: 1 MiB, so that a body without line ends does not fill the
+    /// - Parameter limit: The most bytes of a line, in UTF-8. Default: 1 MiB, so that a body without line ends does not fill the
     ///   memory; a longer line ends the sequence with ``ReadError/tooLarge(limit:)``.
     public func lines(limit: Int = 1_048_576) -> Lines { Lines(stream: self, limit: limit) }
-
-    /// The body as values, one JSON text per line (`application/x-ndjson`), as they arrive. Blank lines are skipped.
-    ///
-    /// A line that does not decode ends the sequence with the decoder's error.
-    ///
-    /// - Parameters:
-    ///   - type: The values' type.
-    ///   - decoder: Decodes a line. Default: nil, a new decoder from the coders of the service that the body comes
-    ///     from.
-    ///   - limit: The most bytes of a line. Default: 1 MiB, as for ``lines(limit:)``.
-    public func values<Value: Decodable>(
-        of type: Value.Type = Value.self,
-        decoder: JSONDecoder? = nil,
-        limit: Int = 1_048_576
-    ) -> Values<Value> {
-        Values(stream: self, decoder: decoder ?? coders.decoder(), limit: limit)
-    }
 
     /// Lines of a body.
     public struct Lines: AsyncSequence {
@@ -36,7 +22,7 @@ extension HttpBodyStream {
 
         /// Reads the body, which can be done only once if it is one-shot.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(lines: ByteLines(stream, limit: limit))
+            AsyncIterator(lines: ByteLines(stream, stream.origin.charset, limit: limit))
         }
 
         /// Iterates over the lines.
@@ -50,48 +36,17 @@ extension HttpBodyStream {
         }
     }
 
-    /// Values of a body.
-    public struct Values<Value: Decodable>: AsyncSequence {
-        /// The value that a line decodes to.
-        public typealias Element = Value
-
-        let stream: HttpBodyStream
-        let decoder: JSONDecoder
-        let limit: Int
-
-        /// Reads the body, which can be done only once if it is one-shot.
-        public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(lines: ByteLines(stream, limit: limit), decoder: decoder)
-        }
-
-        /// Iterates over the values.
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            var lines: ByteLines
-            let decoder: JSONDecoder
-
-            /// The next value; nil after the last.
-            public mutating func next() async throws -> Value? {
-                while let line = try await lines.next() {
-                    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
-                    do {
-                        return try decoder.decode(Value.self, from: Data(line))
-                    } catch {
-                        lines.end()
-                        throw error
-                    }
-                }
-                return nil
-            }
-        }
-    }
-
-    /// Lines of a body, as bytes.
+    /// Lines of a body, as bytes in UTF-8.
     struct ByteLines {
+        private let stream: HttpBodyStream
         private var chunks: HttpBodyStream.AsyncIterator?
+        private var transcoder: TextTranscoder
         private var splitter: LineSplitter
 
-        init(_ stream: HttpBodyStream, limit: Int) {
+        init(_ stream: HttpBodyStream, _ charset: TextCharset, limit: Int) {
+            self.stream = stream
             chunks = stream.makeAsyncIterator()
+            transcoder = TextTranscoder(charset)
             splitter = LineSplitter(endsAtCarriageReturn: false, limit: limit)
         }
 
@@ -105,13 +60,14 @@ extension HttpBodyStream {
                     try Task.checkCancellation()
                     if let line = try splitter.next() { return line }
                     guard let chunk = try await chunks?.next() else { break }
-                    splitter.append(chunk)
+                    splitter.append(try transcoder.append(chunk))
                 }
                 end()
+                splitter.append(try transcoder.finish())
                 return try splitter.rest()
             } catch {
                 end()
-                throw error
+                throw error is UnknownCharset ? stream.failure(of: error) : error
             }
         }
     }

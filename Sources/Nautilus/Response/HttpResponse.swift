@@ -152,6 +152,17 @@ private struct ResponseOrigins: Sendable {
     var received: Received?
 }
 
+extension HttpResponse<Data> {
+    /// The body as text, decoded by the charset that `Content-Type` declares: UTF-8, UTF-16 or windows-1252, which also
+    /// stands for `iso-8859-1` and `us-ascii`, as in browsers.
+    ///
+    /// A byte order mark wins over what is declared. UTF-8 if nothing is declared, and always for JSON
+    /// (RFC 8259 §8.1) and event streams.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in this charset; ``UnknownCharset``.
+    public func text() throws -> String { try body.text(in: header.textCharset) }
+}
+
 extension HttpResponse: Redacted {
     /// Status and URL without its query and secrets in its path; never the body.
     public var description: String {

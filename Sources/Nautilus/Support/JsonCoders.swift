@@ -53,6 +53,9 @@ public struct JsonCoders: Sendable {
     /// Changes each decoder after the other settings are applied. Default: nil, no change.
     public var adjustDecoder: (@Sendable (JSONDecoder) -> Void)?
 
+    /// The charset of the text that is decoded besides JSON; it changes with each response.
+    var charset = TextCharset.utf8
+
     /// Creates coders with these forms.
     public init(dates: Dates = .standard, keys: Keys = .asDeclared) {
         (self.dates, self.keys) = (dates, keys)
@@ -117,6 +120,14 @@ extension JsonCoders {
         isIdle ? try work() : try Self.$entered.withValue(self, operation: work)
     }
 
+    /// Runs `work` with the current coders, and with `charset` as the one in which text is decoded.
+    static func reading<Value>(_ charset: TextCharset, _ work: () throws -> Value) rethrows -> Value {
+        guard charset != current.charset else { return try work() }
+        var coders = current
+        coders.charset = charset
+        return try $entered.withValue(coders, operation: work)
+    }
+
     /// Runs `work`, which may suspend, with these coders as the current ones.
     package func asCurrent<Value>(
         isolation: isolated (any Actor)? = #isolation,
@@ -129,7 +140,7 @@ extension JsonCoders {
     private var isIdle: Bool { isStandard && Self.entered == nil }
 
     private var isStandard: Bool {
-        guard case .standard = dates, case .asDeclared = keys else { return false }
+        guard case .standard = dates, case .asDeclared = keys, charset == .utf8 else { return false }
         return adjustEncoder == nil && adjustDecoder == nil
     }
 

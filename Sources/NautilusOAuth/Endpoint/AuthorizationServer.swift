@@ -94,8 +94,7 @@ extension AuthorizationServer {
         }
         let metadata: ServerMetadata
         do throws(MalformedReply) {
-            let contentType = response.header.values(of: .contentType).first
-            metadata = try ServerMetadata(response.body, contentType: contentType)
+            metadata = try ServerMetadata(response.body, contentType: response.header.mediaType?.essence)
         } catch {
             throw OAuthError(response, error)
         }

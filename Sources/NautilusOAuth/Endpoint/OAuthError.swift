@@ -230,7 +230,7 @@ extension HttpError {
 }
 
 extension HttpResponse<Data> {
-    fileprivate var contentType: String? { header.values(of: .contentType).first }
+    fileprivate var contentType: String? { header.mediaType?.essence }
 }
 
 /// The reply of an authorization server that refuses a request (RFC 6749 §5.2).

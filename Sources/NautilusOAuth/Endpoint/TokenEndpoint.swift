@@ -180,7 +180,7 @@ extension TokenEndpoint {
             guard (200...299).contains(response.status) else {
                 throw MalformedReply("status \(response.status), a redirect, which is not followed with secrets")
             }
-            return try read(response.body, response.header.values(of: .contentType).first)
+            return try read(response.body, response.header.mediaType?.essence)
         } catch {
             throw OAuthError(response, error, hiding: secrets)
         }

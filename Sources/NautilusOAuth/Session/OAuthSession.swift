@@ -133,7 +133,7 @@ extension HttpResponse<Data> {
     /// token reply, or is missing. A captive portal's page names its own type.
     fileprivate var isCutTokenReply: Bool {
         (200...299).contains(status)
-            && header.values(of: .contentType).first.map { ReplyFields.mayBeReply(contentType: $0) } ?? true
+            && header.mediaType.map { ReplyFields.mayBeReply(contentType: $0.essence) } ?? true
     }
 }
 

@@ -7,7 +7,7 @@ extension ServerSentEvents {
     /// for try await note in WatchNotes().events(with: service).values(of: Note.self, from: "note") { show(note) }
     /// ```
     /// The connections are those of the events; events of other types are skipped. Data that does not decode is thrown
-    /// as the service's own error, of kind `decoding`. Only after such an error can the next value still be read.
+    /// as the service's own error, of kind `decoding`, with the request of the connection. Only after such an error can the next value still be read.
     ///
     /// - Parameters:
     ///   - type: The type of the values.
@@ -90,7 +90,9 @@ private struct EventValues<R: Request, Value: Sendable, Failure: Error>: ValueRe
             do {
                 if let value = try decode(event) { return value }
             } catch {
-                var failure = HttpError(.decoding, stage: .decode, underlying: error)
+                var failure =
+                    events.body?.failure(of: error) as? HttpError
+                    ?? HttpError(.decoding, stage: .decode, underlying: error)
                 failure.call = CallIdentity(id: 0, requestType: R.self)
                 throw service.mapped(failure)
             }

@@ -88,6 +88,8 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         /// Nil between two connections.
         private var chunks: EventChunks?
         private var isOver = false
+        /// The body of the latest connection, which knows the request that it answers.
+        private(set) var body: HttpBodyStream?
 
         init(
             service: DerivedService<AnyHttpService<Failure>, R>,
@@ -133,6 +135,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 isOver = true
                 return
             }
+            self.body = body
             chunks = EventChunks(body, calls)
         }
 
@@ -211,7 +214,7 @@ struct EventsRequest<Base: Request>: ForwardingRequest {
 
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpBodyStream? {
         guard response.status != 204 else { return nil }
-        let type = response.header[.contentType].flatMap { HttpMimeType($0)?.essence }
+        let type = response.header.mediaType?.essence
         guard type == HttpMimeType.eventStream.essence else { throw NoEventStream(contentType: type) }
         return response.body
     }

@@ -39,6 +39,8 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     public typealias Element = R.Result
 
     private let request: R
+    /// The request that opened the first connection, for the failures of messages; nil if nothing was sent.
+    private let opened: RequestSummary?
     private let coders: JsonCoders
     private let link: WebSocketLink
     private let calls: CallSequence
@@ -53,13 +55,14 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     ///   - connections: The stream's connections, of which the first is open.
     init<S: HttpService>(
         _ request: R,
-        _ connection: any WebSocketConnection,
+        _ response: HttpResponse<WebSocketCall<R>.Result>,
         by opening: WebSocketCall<R>,
         _ connections: Confined<StreamConnections<WebSocketCall<R>, WebSocketService>>,
         service: S
     ) where S.RequestError == Failure {
+        let connection = response.body.connection
         let (link, calls) = (WebSocketLink(connection), connections.value.calls)
-        self.request = request
+        (self.request, self.opened) = (request, response.trace.request)
         self.coders = service.coders
         self.link = link
         self.calls = calls
@@ -95,7 +98,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
             do {
                 encoded = try coders.asCurrent { try request.encode(message) }
             } catch {
-                throw HttpError(.custom, stage: .build, delivery: .notSent, underlying: error)
+                throw HttpError(.custom, stage: .build, delivery: .notSent, request: opened, underlying: error)
             }
             try await onConnection { try await $0.send(encoded) }
         }
@@ -170,7 +173,7 @@ extension MessageStream {
             do {
                 return try coders.asCurrent { try request.decode(message) }
             } catch {
-                throw HttpError(.decoding, stage: .decode, underlying: error)
+                throw HttpError(.decoding, stage: .decode, request: opened, underlying: error)
             }
         }
         return nil
@@ -298,8 +301,8 @@ extension StreamRequest {
             let base = WebSocketService(service)
             let opening = WebSocketCall(request: self, handshake: base.handshake)
             let connections = Confined(StreamConnections(of: opening, with: base, reconnectLimit: reconnectLimit))
-            let connection = try await connections.value.open(opening).body.connection
-            return MessageStream(self, connection, by: opening, connections, service: service)
+            let response = try await connections.value.open(opening)
+            return MessageStream(self, response, by: opening, connections, service: service)
         } catch {
             throw service.mapped(error)
         }

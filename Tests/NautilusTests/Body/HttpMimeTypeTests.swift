@@ -18,12 +18,50 @@ struct HttpMimeTypeTests {
         ("/plain", nil),
         ("text /plain", nil),
         ("text/plain charset", nil),
-        ("text/plain; charset", nil),
-        ("text/plain; charset=", nil),
-        ("text/plain; charset=\"utf-8", nil),
+        ("text/plain\u{1}; a=b", nil),
     ]
 
-    @Test("is read as RFC 9110 writes it, and printed in one way", arguments: texts)
+    @Test(
+        "F12a: a malformed parameter is skipped, and the essence and the other parameters count",
+        arguments: [
+            ("text/event-stream;charset", "text/event-stream"), ("text/event-stream; charset=", "text/event-stream"),
+            ("text/event-stream;x bogus", "text/event-stream"), ("text/event-stream; =x", "text/event-stream"),
+            ("text/event-stream; charset = utf-8; a=b", "text/event-stream; a=b"),
+            ("text/event-stream; charset=\"utf-8", "text/event-stream; charset=utf-8"),
+            ("text/event-stream; charset=\"utf-8\" x; a=b", "text/event-stream; charset=utf-8; a=b"),
+            ("text/event-stream; x bogus; charset=utf-8", "text/event-stream; charset=utf-8"),
+            ("text/event-stream; a=b c ;d=e", "text/event-stream; a=\"b c\"; d=e"),
+            ("text/event-stream; a=\u{1}; d=e", "text/event-stream; d=e"),
+            ("text/event-stream; a=b; A=c", "text/event-stream; a=b"),
+            ("\r\n text/event-stream\t\n;;; ", "text/event-stream"),
+        ]
+    )
+    func malformed(text: String, printed: String) {
+        #expect(HttpMimeType(text)?.description == printed)
+    }
+
+    @Test(
+        "F12a: of several Content-Type values the last valid one counts, with the charset of its own kind before it",
+        arguments: [
+            (["text/event-stream", "text/event-stream"], "text/event-stream"),
+            (["text/event-stream, text/event-stream"], "text/event-stream"),
+            (["text/html", "text/event-stream"], "text/event-stream"),
+            (["text/event-stream", "nonsense"], "text/event-stream"), (["nonsense", "*/*", ""], nil), ([], nil),
+            (["text/event-stream", "*/*"], "text/event-stream"),
+            (["text/plain;charset=gbk", "text/html"], "text/html"),
+            (["text/html;charset=gbk;a=b", "text/html;x=y"], "text/html; x=y; charset=gbk"),
+            (["text/html;charset=gbk", "text/html;charset=utf-8"], "text/html; charset=utf-8"),
+            (["text/html;charset=gbk", "text/plain", "text/html"], "text/html"),
+            (["text/html;a=\"x,text/plain\";b=c"], "text/html; a=\"x,text/plain\"; b=c"),
+            (["text/html;a=\"\\\",text/plain\""], "text/html; a=\"\\\",text/plain\""),
+        ] as [([String], String?)]
+    )
+    func extracted(lines: [String], printed: String?) {
+        let header = HttpHeader(lines.map { .init(name: .contentType, value: $0) })
+        #expect(header.mediaType?.description == printed)
+    }
+
+    @Test("is read as RFC 9110 and browsers write it, and printed in one way", arguments: texts)
     func reads(text: String, printed: String?) {
         let type = HttpMimeType(text)
         #expect(type?.description == printed)

@@ -18,7 +18,7 @@ struct FolderRule {
         "Trace": ["Request", "Support"],
         "Response": ["Request", "Support", "Trace"],
         "Declaration": ["Request", "Response", "Support"],
-        "Attempt": ["Body", "Request", "Response", "Support", "Trace"],
+        "Attempt": ["Request", "Response", "Support", "Trace"],
         "Transport": ["Attempt", "Declaration", "Request", "Response", "Support", "Trace"],
         "Interceptor": ["Attempt", "Declaration", "Request", "Response", "Support"],
         "Retry": ["Attempt", "Declaration", "Request", "Support", "Trace"],

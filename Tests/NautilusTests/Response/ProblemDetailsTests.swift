@@ -39,6 +39,18 @@ struct ProblemDetailsTests {
     }
 
     @Test(
+        "F12a: a malformed parameter does not cost the server's account",
+        arguments: [
+            "application/problem+json;charset", "application/problem+json; charset=",
+            "application/problem+json;x bogus",
+            "application/problem+json; a=\"b", "application/problem+json, application/problem+json",
+        ]
+    )
+    func malformedType(type: String) async {
+        #expect(await Self.error(404, type, #"{"title": "Gone"}"#)?.problem == ProblemDetails(title: "Gone"))
+    }
+
+    @Test(
         "members of other types count as absent",
         arguments: [
             ("{}", ProblemDetails()),

@@ -96,7 +96,8 @@ struct FeedErrorTests {
         let service = AnyHttpService<HttpError>(apiUrl: "api.example.com", transport: transport)
         var values = Status().events(with: service).values(of: Stock.self).makeAsyncIterator()
         let error = await #expect(throws: HttpError.self) { try await values.next() }
-        #expect(error.map(String.init(describing:))?.hasPrefix("Status failed: ") == true)
+        #expect(error?.call.request == "Status")
+        #expect(error.map(String.init(describing:))?.hasPrefix("GET https://api.example.com/status failed: ") == true)
     }
 
     @Test("values of several types, made event by event; nil skips one, and an error is the service's")

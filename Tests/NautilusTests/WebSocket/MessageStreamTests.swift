@@ -65,7 +65,7 @@ struct MessageStreamTests: WebSocketSuite {
         }
     }
 
-    @Test("JSON messages are encoded and decoded; one that does not decode fails alone")
+    @Test("F12: JSON messages are encoded and decoded; one that does not decode fails alone, and names its request")
     func json() async throws {
         let transport = ScriptedWebSocketTransport(
             .accept { socket in
@@ -75,7 +75,8 @@ struct MessageStreamTests: WebSocketSuite {
         )
         let points = try await Points().schedule(with: service(transport))
         var iterator = points.makeAsyncIterator()
-        await #expect(throws: HttpError.self) { _ = try await iterator.next() }
+        let error = await #expect(throws: HttpError.self) { _ = try await iterator.next() }
+        #expect((error?.kind, error?.request?.description) == (.decoding, "GET https://api.example.com/v1"))
         try await points.send(Point(x: 3))
         #expect(try await iterator.next() == Point(x: 3))
     }

@@ -42,33 +42,42 @@ public struct HttpMimeType: Hashable, Sendable, LosslessStringConvertible {
         self.parameters = parameters
     }
 
-    /// Reads the value of `Content-Type`; nil for anything that is no media type.
+    /// Reads a media type as browsers do (WHATWG MIME Sniffing §4.4); nil for anything that is none.
+    ///
+    /// A malformed parameter is skipped, and of several with one name the first counts: what the bytes are is clear
+    /// without them.
     public init?(_ text: String) {
         var field = FieldReader(text)
-        field.skipBlanks()
+        field.skip(while: \.isMimeBlank)
         let type = field.readToken()
         guard !type.isEmpty, field.skip("/"), case let subtype = field.readToken(), !subtype.isEmpty else { return nil }
+        field.skip(while: \.isMimeBlank)
+        guard field.isAtEnd || field.current == UInt8(ascii: ";") else { return nil }
         self.init(type, subtype)
-        while !field.isAtEnd {
-            field.skipBlanks()
-            guard field.skip(";") || field.isAtEnd else { return nil }
-            field.skipBlanks()
-            // RFC 9110 §5.6.6 allows empty parameters, such as a semicolon at the end.
-            if field.isAtEnd || field.current == UInt8(ascii: ";") { continue }
-            let name = field.readToken()
-            guard !name.isEmpty, field.skip("="), let value = Self.value(&field) else { return nil }
+        while field.skip(";") {
+            field.skip(while: \.isMimeBlank)
+            let name = field.read { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }
+            // Without a value: an empty parameter, such as a semicolon at the end, or a bare name.
+            guard field.skip("=") else { continue }
+            let value = Self.value(&field)
+            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter), self[name] == nil,
+                let value, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else { continue }
             parameters.append(Parameter(name, value))
         }
     }
 
-    /// Reads a token or a quoted string; returns nil if there is none, or no closing quote.
+    /// Reads the value of a parameter, up to the next semicolon; nil if it is empty. A quoted one without its closing
+    /// quote extends to the end.
     private static func value(_ field: inout FieldReader) -> String? {
-        guard field.current == UInt8(ascii: "\"") else {
-            let token = field.readToken()
-            return token.isEmpty ? nil : token
+        if field.current == UInt8(ascii: "\"") {
+            let (text, _) = field.readQuoted()
+            field.skip { $0 != UInt8(ascii: ";") }
+            return text
         }
-        let (text, isClosed) = field.readQuoted()
-        return isClosed ? text : nil
+        var bytes = field.read { $0 != UInt8(ascii: ";") }.utf8[...]
+        while bytes.last?.isMimeBlank == true { bytes.removeLast() }
+        return bytes.isEmpty ? nil : String(Substring(bytes))
     }
 
     /// Type and subtype, without parameters, for comparisons.
@@ -105,6 +114,60 @@ extension String {
             if scalar == "\"" || scalar == "\\" { escaped.unicodeScalars.append("\\") }
             escaped.unicodeScalars.append(scalar)
         }
+    }
+}
+
+extension UInt8 {
+    /// HTTP whitespace, as browsers skip it around the parts of a media type.
+    fileprivate var isMimeBlank: Bool { isBlank || self == 0x0A || self == 0x0D }
+}
+
+extension HttpHeader {
+    /// The media type of the body, from `Content-Type`; nil when there is none, or no valid one.
+    ///
+    /// Of several values, on several lines or joined by commas, the last valid one counts. If it has no `charset`, and
+    /// those directly before it are of the same type, it takes theirs (Fetch, "extract a MIME type").
+    public var mediaType: HttpMimeType? {
+        let text = values(of: .contentType).joined(separator: ", ")
+        return text.splitOutsideQuotes.reduce(nil) { found, part in
+            guard let type = HttpMimeType(part), type.essence != "*/*" else { return found }
+            guard let charset = found?["charset"], found?.essence == type.essence, type["charset"] == nil else {
+                return type
+            }
+            return type.with("charset", charset)
+        }
+    }
+
+    /// The charset in which the body is read as text. JSON and event streams are UTF-8 whatever they declare
+    /// (RFC 8259 §8.1, WHATWG HTML §9.2.4), and so is text that declares nothing.
+    var textCharset: TextCharset {
+        // Most answers have no parameters.
+        guard values(of: .contentType).contains(where: { $0.utf8.contains(UInt8(ascii: ";")) }),
+            let type = mediaType, !type.isAlwaysUtf8, let label = type["charset"]
+        else { return .utf8 }
+        return TextCharset(label: label)
+    }
+}
+
+extension HttpMimeType {
+    fileprivate var isAlwaysUtf8: Bool {
+        subtype.hasSuffix("+json") || Self.alwaysUtf8.contains(subtype)
+    }
+
+    private static let alwaysUtf8 = [
+        "json", "x-ndjson", "ndjson", "x-jsonlines", "jsonlines", "jsonl", "json-seq", "event-stream",
+    ]
+}
+
+extension String {
+    /// The parts between commas, except for those in quoted strings (Fetch, "get, decode, and split").
+    fileprivate var splitOutsideQuotes: [String] {
+        var (isQuoted, isEscaped) = (false, false)
+        return utf8.split { byte in
+            defer { isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
+            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
+        }.map { String(Substring($0)) }
     }
 }
 
@@ -174,29 +237,4 @@ extension HttpMimeType {
         "tif": .tiff, "tiff": .tiff,
         "mp3": .mp3, "m4a": .m4a, "wav": .wav, "mp4": .mp4, "m4v": .mp4, "mov": .quickTime,
     ]
-}
-
-extension HttpBody {
-    /// A file, read from the disk while it is sent, and never held in memory as a whole. Each attempt reads it again.
-    ///
-    /// The platform's transport sends it with its `Content-Length`. If the file cannot be read, the attempt fails with
-    /// ``InvalidRequest/file(_:)`` before anything is sent.
-    ///
-    /// - Parameters:
-    ///   - url: Where the file is.
-    ///   - contentType: The media type. Default: nil, the type for the name's extension, or `application/octet-stream`
-    ///     if the extension is unknown.
-    public static func file(_ url: URL, contentType: HttpMimeType? = nil) -> HttpBody {
-        let type = contentType ?? HttpMimeType(fileExtension: url.pathExtension) ?? .octetStream
-        return HttpBody(contentType: type.description) { _ in .stream(try HttpBodyStream(file: url)) }
-    }
-
-    /// Bytes of a media type: an image, a film, a document.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - type: Their media type.
-    public static func media(_ data: Data, _ type: HttpMimeType) -> HttpBody {
-        .data(data, contentType: type.description)
-    }
 }
