@@ -30,7 +30,7 @@ struct TextCharsetTests {
         return AnyHttpService(apiUrl: "a.com", transport: transport)
     }
 
-    private static let texts: [(String?, [UInt8], String)] = [
+    private static let cases: [(String?, [UInt8], String)] = [
         (nil, [0xC3, 0xA9], "é"), ("text/plain", [0xC3, 0xA9], "é"), ("nonsense", [0xC3, 0xA9], "é"),
         ("text/plain; charset=utf-8", [0xC3, 0xA9], "é"), ("text/plain; charset=iso-8859-1", [0xE9], "é"),
         ("text/plain; charset=ISO-8859-1", [0x80, 0x93, 0x9F, 0x81], "€“Ÿ\u{81}"),
@@ -46,7 +46,7 @@ struct TextCharsetTests {
         ("text/event-stream; charset=iso-8859-1", [0xC3, 0xA9], "é"),
     ]
 
-    @Test("F7: text is decoded by its declared charset, else as UTF-8, and a byte order mark wins", arguments: texts)
+    @Test("F7: text is decoded by its declared charset, else as UTF-8, and a byte order mark wins", arguments: cases)
     func texts(type: String?, bytes: [UInt8], expected: String) async throws {
         let service = Self.service(type, bytes)
         #expect(try await Page().schedule(with: service) == expected)
@@ -57,7 +57,7 @@ struct TextCharsetTests {
         #expect(try response.text() == expected)
     }
 
-    @Test("F7: the body of a refusal is decoded in the same way", arguments: texts)
+    @Test("F7: the body of a refusal is decoded in the same way", arguments: cases)
     func refusals(type: String?, bytes: [UInt8], expected: String) async throws {
         let service = Self.service(type, bytes, status: 400)
         let error = await #expect(throws: HttpError.self) { try await Page().schedule(with: service) }

@@ -103,7 +103,7 @@ struct VendorHintTests {
                 )
                 let api = Api(transport: transport, clock: clock, unit: .milliseconds).with {
                     $0.retrierFactory = NilRetrier.factory()
-                    $0.interceptors = [Pacing(random: FixedRandomSource(0), clock: clock)]
+                    $0.interceptors = [Pacing(clock: clock, random: FixedRandomSource(0))]
                 }
                 _ = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: api) }
                 let start = clock.now
