@@ -110,6 +110,9 @@ public enum PaginationError: PrintableError, Hashable {
     case invalidLink(page: Int)
     /// The page of this number, from 1, came by `https` and leads to `http`.
     case insecureLink(page: Int)
+    /// A page's `Link` fields have no link of this relation that can be read (RFC 8288), and one that cannot: the list
+    /// does not end here.
+    case unreadableLink(relation: String)
     /// This many pages in a row had no items.
     case onlyEmptyPages(count: Int)
 
@@ -125,6 +128,9 @@ public enum PaginationError: PrintableError, Hashable {
         case .insecureLink(let page):
             "Page \(page) came by https and leads to http; have the server name its public URL, "
                 + "as behind a proxy that ends TLS, or ask for pages by number or cursor."
+        case .unreadableLink(let relation):
+            "The page's link \(relation) cannot be read, so the list would end too early; have the server write "
+                + "Link: <URL>; rel=\"\(relation)\", or read the page's field in a next(after:) of your own."
         case .onlyEmptyPages(let count):
             "\(count) pages in a row have held nothing, and there are more; read pages(with:), which shows each of them, "
                 + "or check that items(of:) finds what a page holds."

@@ -96,7 +96,14 @@ extension LinkPaginatedRequest {
     public var linkRelation: String { "next" }
 
     /// The first link of that relation; nil without one.
-    public func next(after page: HttpResponse<Result>) -> NextPage<Self>? {
-        page.header.link(linkRelation).map { .link($0) }
+    ///
+    /// - Throws: ``PaginationError/unreadableLink(relation:)``.
+    public func next(after page: HttpResponse<Result>) throws -> NextPage<Self>? {
+        if let target = page.header.link(linkRelation) { return .link(target) }
+        // Taken for the last page, the list would end too early, and nobody would know.
+        guard !page.header.hasUnreadableLink(linkRelation) else {
+            throw PaginationError.unreadableLink(relation: linkRelation)
+        }
+        return nil
     }
 }

@@ -31,10 +31,12 @@ extension HttpHeader {
     /// The links of all `Link` fields, in order; empty if there are none that can be read.
     ///
     /// Anything that is not a link is skipped up to the next comma outside of quotes.
-    public var links: [HttpLink] {
+    public var links: [HttpLink] { linkEntries.compactMap(\.link) }
+
+    private var linkEntries: [LinkParser.Entry] {
         values(of: .link).flatMap { field in
             var parser = LinkParser(field)
-            return parser.links()
+            return parser.entries()
         }
     }
 
@@ -44,6 +46,13 @@ extension HttpHeader {
     public func link(_ relation: String) -> String? {
         let relation = relation.lowercased()
         return links.first { $0.anchor == nil && $0.relations.contains(relation) }?.target
+    }
+
+    /// Whether there is a link that cannot be read, and that was most probably meant to have this relation: its target
+    /// is not in brackets, a quote is missing, or the like.
+    func hasUnreadableLink(_ relation: String) -> Bool {
+        let relation = relation.lowercased()
+        return linkEntries.contains { $0.seemsToBe(relation) }
     }
 }
 
@@ -73,25 +82,47 @@ struct LinkParser {
         field = FieldReader(text)
     }
 
-    /// All links up to the end. A malformed one is skipped up to the next comma outside of quotes.
-    mutating func links() -> [HttpLink] {
-        var links: [HttpLink] = []
-        while !field.isAtEnd {
-            field.skip { $0.isBlank || $0 == UInt8(ascii: ",") }
-            if let target = readTarget() {
-                links.append(HttpLink(target: target, parameters: readParameters()))
-            }
-            // Whatever remains up to the comma does not belong to a link.
-            skipToComma()
+    /// What is between two commas of a field.
+    struct Entry {
+        /// The link; nil without a target in brackets.
+        let link: HttpLink?
+        /// What cannot be read: all of an entry without a link, or what follows a link's parameters. Empty if all of
+        /// the entry was read.
+        let rest: String
+
+        /// Whether the link was most probably meant to have a relation, which it does not have as it is written.
+        func seemsToBe(_ relation: String) -> Bool {
+            guard let link else { return rest.mentions(relation) }
+            // It is not about the response.
+            guard link.anchor == nil, !link.relations.contains(relation) else { return false }
+            // Of several relations, the first counts (RFC 8288 §3.3).
+            guard let words = link.parameters["rel"], !words.isEmpty else { return rest.mentions(relation) }
+            return link.relations.contains { $0.withoutSigns == relation }
         }
-        return links
     }
 
-    /// Reads the text between angle brackets; returns nil if there are none here.
+    /// All entries up to the end. What is malformed extends to the next comma outside of quotes.
+    mutating func entries() -> [Entry] {
+        var entries: [Entry] = []
+        while true {
+            field.skip { $0.isBlank || $0 == UInt8(ascii: ",") }
+            guard !field.isAtEnd else { return entries }
+            let link = readTarget().map { HttpLink(target: $0, parameters: readParameters()) }
+            let start = field.position
+            skipToComma()
+            entries.append(Entry(link: link, rest: field.text(from: start)))
+        }
+    }
+
+    /// Reads the text between angle brackets; reads nothing and returns nil if there are none here.
     private mutating func readTarget() -> String? {
+        let start = field.position
         guard field.skip("<") else { return nil }
-        let target = field.read { $0 != UInt8(ascii: ">") }
-        return field.skip(">") ? target : nil
+        // Another bracket cannot be in a URL, so it begins the next link, and this one's was not closed.
+        let target = field.read { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
+        if field.skip(">") { return target }
+        field.goBack(to: start)
+        return nil
     }
 
     private mutating func readParameters() -> [String: String] {
@@ -107,16 +138,55 @@ struct LinkParser {
                 field.skipBlanks()
                 value =
                     field.current == UInt8(ascii: "\"")
-                    ? field.readQuoted().text : field.read { !$0.isBlank && !";,".utf8.contains($0) }
+                    ? field.readQuoted().text
+                    : readSingleQuoted() ?? field.read { !$0.isBlank && !";,".utf8.contains($0) }
             }
             // An empty name comes from a superfluous semicolon; a repeated parameter does not count (§3.3).
             if !name.isEmpty, parameters[name] == nil { parameters[name] = value }
         }
     }
 
+    /// Reads a text in single quotes, which some servers write for double ones; reads nothing and returns nil if there
+    /// is none here. To RFC 8288 they are signs like any others, so none may be in the text with what ends a value.
+    private mutating func readSingleQuoted() -> String? {
+        let start = field.position
+        guard field.current == UInt8(ascii: "'") else { return nil }
+        let text = field.read { !";,\"".utf8.contains($0) }.trimmingBlanks
+        if text.utf8.count > 1, text.hasSuffix("'") { return String(text.dropFirst().dropLast()) }
+        field.goBack(to: start)
+        return nil
+    }
+
     private mutating func skipToComma() {
         while let byte = field.current, byte != UInt8(ascii: ",") {
             if byte == UInt8(ascii: "\"") { _ = field.readQuoted() } else { field.skip() }
         }
+    }
+}
+
+extension String {
+    /// Whether a text that is no link, in lower or upper case, has a parameter `rel` with a relation among its words.
+    fileprivate func mentions(_ relation: String) -> Bool {
+        var field = FieldReader(lowercased())
+        while !field.isAtEnd {
+            let name = field.readToken()
+            guard name == "rel" else {
+                // The name of a parameter follows a semicolon or a blank.
+                field.skip { !$0.isBlank && $0 != UInt8(ascii: ";") }
+                field.skip { $0.isBlank || $0 == UInt8(ascii: ";") }
+                continue
+            }
+            let words = field.read { $0 != UInt8(ascii: ";") }.split(separator: " ")
+            return words.contains { String($0).withoutSigns == relation }
+        }
+        return false
+    }
+
+    /// The text without quotes, commas and other signs around it.
+    fileprivate var withoutSigns: Substring {
+        let isSign: (UInt8) -> Bool = { !($0.isDigit || (0x61...0x7A).contains($0)) }
+        let bytes = self[...].utf8
+        guard let last = bytes.lastIndex(where: { !isSign($0) }) else { return "" }
+        return Substring(bytes[...last].drop(while: isSign))
     }
 }

@@ -209,4 +209,57 @@ struct PageLinkTests {
         #expect(try await LinkedPages().items(with: service).all() == [1, 2])
         #expect(transport.attempts.last?.request.url.absoluteString == "http://localhost:8080/2")
     }
+
+    @Test(
+        "F10: an unreadable link that was meant to lead to the next page ends the list with an error",
+        arguments: [
+            "https://api.example.com/2; rel=\"next\"", "https://api.example.com/2; REL=Next", "/2;rel=next",
+            "</2>; rel=\"next", "</2>; rel='next", "</2> rel=\"next\"", "</2>; rel: \"next\"", "</2>; rel=next\"",
+            "</2; rel=\"next\", </9>; rel=\"last\"", "</2>; rel=\"next, </9>; rel=\"last\"",
+            "</9>; rel=last, /2; rel=\"prev next\"", "<https://a.example/2; rel=next",
+        ]
+    )
+    func unreadable(field: String) async throws {
+        let transport = ScriptedTransport(.json([1], header: ["Link": field]))
+        var items = LinkedPages().items(with: PageService(transport: transport)).makeAsyncIterator()
+        #expect(try await items.next() == 1)
+        do throws(PageFailure) {
+            _ = try await items.next()
+            Issue.record("the list should not end in silence")
+        } catch {
+            #expect(error.pagination == .unreadableLink(relation: "next"))
+            #expect(error.error.delivery == .notSent)
+            #expect("\(error.error)".contains("link next cannot be read"))
+        }
+        #expect(try await items.next() == nil)
+        #expect(transport.count == 1)
+    }
+
+    @Test(
+        "F10: single quotes are accepted around a parameter's value, and apostrophes within one",
+        arguments: [
+            "</2>; rel='next'", "</2>; rel = 'next' ; title='a b'", "</1>; rel='prev', </2>; rel='last next'",
+            "</2>; title='twas; rel=next", "</2>; title='it's'; rel=next", "/9; rel=prev, </2>; rel='next'",
+        ]
+    )
+    func singleQuotes(field: String) async throws {
+        let transport = ScriptedTransport(.json([1], header: ["Link": field]), .json([2]))
+        #expect(try await LinkedPages().items(with: PageService(transport: transport)).all() == [1, 2])
+        #expect(transport.attempts.last?.request.url.path == "/2")
+    }
+
+    @Test(
+        "F10: unreadable links that are not the next page's change nothing about the last page",
+        arguments: [
+            "</1>; rel=\"prev\", https://api.example.com/1; rel=first", "garbage", "", "<", "</1", "next",
+            "</next>; rel=\"prev\" next", "</2>; rel=next; anchor=\"/other\"", "</2?rel=next>; rel=last; x\"",
+            "<https://a.example/rels/next>; rel=\"https://a.example/rels/next\"", "https://a.example/?rel=next; rel=last",
+            "</2>; rel=prev; rel=next", "</style.css>; rel=preload; as=style, x; rel=\"nextish\"",
+        ]
+    )
+    func otherLinks(field: String) async throws {
+        let transport = ScriptedTransport(.json([1], header: ["Link": field]))
+        #expect(try await LinkedPages().items(with: PageService(transport: transport)).all() == [1])
+        #expect(transport.count == 1)
+    }
 }
