@@ -96,9 +96,10 @@ public struct ScriptedReply: Sendable {
     ///
     /// - Parameters:
     ///   - code: The failure's code.
-    ///   - delivery: What the server may have done. Default: `maybeExecuted`, the worst case.
-    public static func fail(_ code: URLError.Code, delivery: Delivery = .maybeExecuted) -> ScriptedReply {
-        .fail(TransportError.failed(code, delivery: delivery, reason: "scripted failure"))
+    ///   - delivery: What the server may have done. Default: nil, what the code means in production: a refused
+    ///     connection was `notSent`, a lost one `maybeExecuted`.
+    public static func fail(_ code: URLError.Code, delivery: Delivery? = nil) -> ScriptedReply {
+        .fail(TransportError.failed(code, delivery: delivery ?? code.delivery, reason: "scripted failure"))
     }
 
     /// No response, because the transport throws `error`. A `CancellationError` counts as cancelled.

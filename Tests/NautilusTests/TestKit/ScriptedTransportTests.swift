@@ -19,6 +19,32 @@ extension TestKit {
             #expect(transport.count == 3)
         }
 
+        @Test("F27: a scripted failure has the delivery that its code has in production, for every code")
+        func deliveries() async throws {
+            for code in (-4000...0).map({ URLError.Code(rawValue: $0) }) {
+                let transport = ScriptedTransport(.fail(code), .fail(code, delivery: .rejected))
+                let production = TransportError(code)
+                guard case .failed(code, let expected, _) = production else {
+                    Issue.record("\(code)")
+                    continue
+                }
+                let error = await #expect(throws: TransportError.self) { try await transport.get("/notes") }
+                let chosen = await #expect(throws: TransportError.self) { try await transport.get("/notes") }
+                guard case .failed(code, expected, _)? = error, case .failed(code, .rejected, _)? = chosen else {
+                    Issue.record("\(code): \(String(describing: error))")
+                    continue
+                }
+            }
+            let refused = AnyHttpService(
+                apiUrl: "api.example.com",
+                transport: ScriptedTransport(.fail(.cannotConnectToHost))
+            )
+            let error = await #expect(throws: HttpError.self) {
+                try await AnyRequest(.post, ["notes"]).schedule(with: refused)
+            }
+            #expect(error?.delivery == .notSent)
+        }
+
         @Test("an attempt beyond the script is an error that names it, without its query")
         func exhausted() async throws {
             let transport = ScriptedTransport(.status(200))
