@@ -81,7 +81,7 @@ private struct RequestValues: Request {
 
 extension AnyRequest where Result: Decodable {
     /// Creates a request whose result is JSON, or, for `Data` and `String`, the body as received; every parameter is as
-    /// in ``JsonRequest``, with the same default.
+    /// in ``JsonRequest``, with the same default. An optional result is nil for an empty body, for 204 and for 205.
     ///
     /// - Parameters:
     ///   - method: The method. It has no default, so that every call shows in the source what it does.
@@ -98,18 +98,27 @@ extension AnyRequest where Result: Decodable {
         as result: Result.Type,
         decoder: @escaping @Sendable () -> JSONDecoder = { JsonCoders.current.decoder() }
     ) {
-        self.init(
-            method,
-            route,
+        self.forwarded = RequestValues(
+            method: method,
+            route: route,
             query: query,
             header: header,
             body: body
-        ) { try Self.result(of: $0, decoder) }
+        )
+        self.make = { try Self.result(of: $0, decoder) }
+        self.makeFromResponse = { try Self.result(of: $0, decoder) }
+        self.makeFromStream = { try Self.result(of: $0.replacingBody(try await $0.wholeBody()), decoder) }
     }
 }
 
 extension AnyRequest where Result: Decodable {
+    private static func result(of response: HttpResponse<Data>, _ decoder: () -> JSONDecoder) throws -> Result {
+        if response.hasNoContent, let nothing = OptionalResult<Result>.nothing { return nothing }
+        return try result(of: response.body, decoder)
+    }
+
     private static func result(of body: Data, _ decoder: () -> JSONDecoder) throws -> Result {
+        if body.isEmpty, let nothing = OptionalResult<Result>.nothing { return nothing }
         if Result.self == Data.self, let bytes = body as? Result { return bytes }
         if Result.self == String.self {
             let text = try body.text(in: JsonCoders.current.charset)

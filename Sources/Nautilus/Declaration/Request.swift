@@ -214,6 +214,8 @@ extension Duration {
 }
 
 /// A request with a JSON result, and with a JSON body if it has one.
+///
+/// If ``Request/Result`` is an optional, `Note?`, it is nil for an empty body, for 204 and for 205, as for JSON's null.
 public protocol JsonRequest: Request where Result: Decodable {
     /// Whether `snake_case` on the wire is `camelCase` in Swift, both ways. Default: false, which leaves names to the
     /// service's ``HttpService/coders``.
@@ -244,12 +246,46 @@ extension JsonRequest {
         return encoder
     }
 
-    /// Decodes the body as JSON.
+    /// Decodes the body as JSON; nil for an empty one if the result is optional.
     ///
     /// - Throws: The decoder's error; the call fails with kind `decoding`.
     public func decode(_ data: Data) throws -> Result {
-        try decoder.decode(Result.self, from: data)
+        if data.isEmpty, let nothing = OptionalResult<Result>.nothing { return nothing }
+        return try decoder.decode(Result.self, from: data)
     }
+
+    /// Decodes the body as JSON; nil for 204 and 205 if the result is optional.
+    ///
+    /// - Throws: The decoder's error; the call fails with kind `decoding`.
+    public func decode(_ response: HttpResponse<Data>) throws -> Result {
+        if response.hasNoContent, let nothing = OptionalResult<Result>.nothing { return nothing }
+        return try decode(response.body)
+    }
+}
+
+/// The result of a call that brings nothing.
+enum OptionalResult<Result> {
+    /// Nil, if the result's type is an optional; nil, in place of a result, if it is not.
+    ///
+    /// Looked for when the code runs: a request with a type parameter for its result is compiled once for all types.
+    static var nothing: Result? {
+        guard let optional = Result.self as? any NilOfItself.Type else { return nil }
+        return optional.nothing as? Result
+    }
+}
+
+/// An optional, of any type.
+private protocol NilOfItself {
+    static var nothing: Self { get }
+}
+
+extension Optional: NilOfItself {
+    fileprivate static var nothing: Wrapped? { .none }
+}
+
+extension HttpResponse {
+    /// Whether the status says that there is no content (RFC 9110 §15.3.5, §15.3.6), whatever came.
+    var hasNoContent: Bool { status == 204 || status == 205 }
 }
 
 extension JsonRequest where Result == String {
