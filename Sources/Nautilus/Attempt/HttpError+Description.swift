@@ -143,6 +143,8 @@ extension DecodingError {
         case .keyNotFound(let key, let context): "no value for '\([key].place)' at \(context.place)"
         case .valueNotFound(let type, let context): "null in place of \(type) at \(context.place)"
         case .typeMismatch(let type, let context): "expected \(type) at \(context.place)"
+        case .dataCorrupted(let context) where context.underlyingError is any PrintableError:
+            "\(context.underlyingError.map { "\($0)" } ?? "") (at \(context.place))"
         case .dataCorrupted(let context): "unreadable data at \(context.place)"
         @unknown default: "not decodable"
         }

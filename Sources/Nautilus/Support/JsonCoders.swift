@@ -15,8 +15,8 @@ import Foundation
 public struct JsonCoders: Sendable {
     /// The form of dates.
     public enum Dates: Sendable {
-        /// Foundation's own: a number, the seconds since 2001.
-        case standard
+        /// A number, the seconds since 2001: Foundation's own form, which few servers share.
+        case secondsSince2001
         /// A number, the seconds since 1970.
         case secondsSince1970
         /// A number, the milliseconds since 1970.
@@ -44,8 +44,8 @@ public struct JsonCoders: Sendable {
         case snakeCase
     }
 
-    /// The form of dates. Default: Foundation's.
-    public var dates = Dates.standard
+    /// The form of dates. Default: ``Dates/iso8601``, as most APIs write them.
+    public var dates = Dates.iso8601
     /// The form of names. Default: as declared.
     public var keys = Keys.asDeclared
     /// Changes each encoder after the other settings are applied. Default: nil, no change.
@@ -57,11 +57,12 @@ public struct JsonCoders: Sendable {
     var charset = TextCharset.utf8
 
     /// Creates coders with these forms.
-    public init(dates: Dates = .standard, keys: Keys = .asDeclared) {
+    public init(dates: Dates = .iso8601, keys: Keys = .asDeclared) {
         (self.dates, self.keys) = (dates, keys)
     }
 
-    /// The coders as Foundation makes them, but with sorted keys, so that a repeated body is identical.
+    /// The default: dates in the format of RFC 3339, names as declared, and keys sorted, so that a repeated body is
+    /// identical; otherwise as Foundation makes coders.
     public static let standard = JsonCoders()
 
     /// These coders with some of their properties changed.
@@ -80,7 +81,7 @@ public struct JsonCoders: Sendable {
         encoder.outputFormatting = .sortedKeys
         if case .snakeCase = keys { encoder.keyEncodingStrategy = .convertToSnakeCase }
         switch dates {
-        case .standard: break
+        case .secondsSince2001: break
         case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
         case .millisecondsSince1970: encoder.dateEncodingStrategy = .millisecondsSince1970
         case .iso8601: encoder.write { JsonDate.text($0, withFractions: false) }
@@ -96,9 +97,9 @@ public struct JsonCoders: Sendable {
         let decoder = JSONDecoder()
         if case .snakeCase = keys { decoder.keyDecodingStrategy = .convertFromSnakeCase }
         switch dates {
-        case .standard: break
-        case .secondsSince1970: decoder.dateDecodingStrategy = .secondsSince1970
-        case .millisecondsSince1970: decoder.dateDecodingStrategy = .millisecondsSince1970
+        case .secondsSince2001: decoder.readNumber { Date(timeIntervalSinceReferenceDate: $0) }
+        case .secondsSince1970: decoder.readNumber { Date(timeIntervalSince1970: $0) }
+        case .millisecondsSince1970: decoder.readNumber { Date(timeIntervalSince1970: $0 / 1000) }
         case .iso8601, .iso8601WithFractions: decoder.read(JsonDate.date)
         case .text(_, let read): decoder.read(read)
         }
@@ -140,7 +141,7 @@ extension JsonCoders {
     private var isIdle: Bool { isStandard && Self.entered == nil }
 
     private var isStandard: Bool {
-        guard case .standard = dates, case .asDeclared = keys, charset == .utf8 else { return false }
+        guard case .iso8601 = dates, case .asDeclared = keys, charset == .utf8 else { return false }
         return adjustEncoder == nil && adjustDecoder == nil
     }
 
@@ -179,11 +180,50 @@ extension JSONDecoder {
     fileprivate func read(_ date: @escaping @Sendable (String) -> Date?) {
         dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
-            guard let date = date(try container.decode(String.self)) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is no date.")
+            guard let text = try? container.decode(String.self) else {
+                throw DateFormError.notText.found(in: container, at: decoder.codingPath)
+            }
+            guard let date = date(text) else {
+                throw DateFormError.unknownText.found(in: container, at: decoder.codingPath)
             }
             return date
         }
+    }
+
+    fileprivate func readNumber(_ date: @escaping @Sendable (Double) -> Date) {
+        dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            guard let number = try? container.decode(Double.self) else {
+                throw DateFormError.notNumber.found(in: container, at: decoder.codingPath)
+            }
+            return date(number)
+        }
+    }
+}
+
+/// Why a value is no date to the service's coders.
+private enum DateFormError: PrintableError {
+    case notText, unknownText, notNumber
+
+    var description: String {
+        switch self {
+        case .notText:
+            "a number in place of a date's text: set `coders`, for instance to JsonCoders(dates: .secondsSince1970)"
+        case .unknownText: "a text of another form in place of a date: set `coders`"
+        case .notNumber: "no number in place of a date: set `coders`, for instance to JsonCoders(dates: .iso8601)"
+        }
+    }
+
+    /// The decoding error, if the value is of the other kind; one of the value's type, if it is of neither.
+    func found(in container: any SingleValueDecodingContainer, at path: [any CodingKey]) -> DecodingError {
+        let isOther = (try? container.decode(Double.self)) != nil || (try? container.decode(String.self)) != nil
+        if container.decodeNil() {
+            return .valueNotFound(Date.self, .init(codingPath: path, debugDescription: "There is no date."))
+        }
+        guard isOther else {
+            return .typeMismatch(Date.self, .init(codingPath: path, debugDescription: "The value is no date."))
+        }
+        return .dataCorrupted(.init(codingPath: path, debugDescription: description, underlyingError: self))
     }
 }
 

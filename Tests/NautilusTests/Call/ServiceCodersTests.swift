@@ -89,7 +89,7 @@ struct ServiceCodersTests {
     func ownCoders() async throws {
         let (service, _) = Self.service(.reply(text: #"{"a_b":0}"#))
         #expect(try await OwnCoders().schedule(with: service) == ["a_b": Date(timeIntervalSinceReferenceDate: 0)])
-        #expect(throws: DecodingError.self) { try GetMeeting().decode(Data(Self.text.utf8)) }
+        #expect(throws: DecodingError.self) { try ByHand().decode(Data(Self.text.utf8)) }
         let plain = try String(decoding: JsonCoders.current.encoder().encode(Self.meeting), as: UTF8.self)
         #expect(plain.hasPrefix(#"{"firstRoom":"a","#))
     }
@@ -119,7 +119,7 @@ struct ServiceCodersTests {
             }
         }
         struct OwnDates: JsonRequest { typealias Result = [Date] }
-        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: "[1]")))
+        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: #"["2001-01-01T00:00:01Z"]"#)))
         let (service, _) = Self.service()
         let asking = service.with { $0.interceptors = [Asking(other: plain)] }
         #expect(try await GetMeeting().schedule(with: asking) == Self.meeting)
@@ -140,7 +140,7 @@ struct ServiceCodersTests {
                 return dates
             }
         }
-        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: "[1]")))
+        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: #"["2001-01-01T00:00:01Z"]"#)))
         let (service, _) = Self.service()
         #expect(try await Following(other: plain).schedule(with: service) == [Date(timeIntervalSinceReferenceDate: 1)])
     }

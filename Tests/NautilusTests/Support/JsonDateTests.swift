@@ -1,4 +1,5 @@
 import Foundation
+import NautilusTesting
 import Testing
 
 @testable import Nautilus
@@ -80,7 +81,7 @@ struct JsonDateTests {
     func forms(index: Int) throws {
         let date = Date(timeIntervalSince1970: 1_800_000_000)
         let (dates, text): (JsonCoders.Dates, String) = [
-            (.standard, "[821692800]"), (.secondsSince1970, "[1800000000]"),
+            (.secondsSince2001, "[821692800]"), (.secondsSince1970, "[1800000000]"),
             (.millisecondsSince1970, "[1800000000000]"), (.iso8601, #"["2027-01-15T08:00:00Z"]"#),
             (.iso8601WithFractions, #"["2027-01-15T08:00:00.000Z"]"#),
             (
@@ -102,5 +103,42 @@ struct JsonDateTests {
         #expect(throws: DecodingError.self) { try coders.decoder().decode([Date].self, from: Data(#"["today"]"#.utf8)) }
         let farAway = Date.distantFuture.addingTimeInterval(1e12)
         #expect(throws: EncodingError.self) { try coders.encoder().encode([farAway]) }
+    }
+
+    @Test("F29: dates of a service without coders are RFC 3339, in bodies, queries and results")
+    func defaults() async throws {
+        let date = Date(timeIntervalSince1970: 1_800_000_000)
+        let transport = ScriptedTransport(
+            .reply(text: #"["2027-01-15T08:00:00Z","2027-01-15T09:00:00.000+01:00","2027-01-15T08:00:00.000000Z"]"#)
+        )
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport)
+        let request = AnyRequest(.post, ["dates"], query: ["since": date], body: .json([date]), as: [Date].self)
+        #expect(try await request.schedule(with: service) == [date, date, date])
+        #expect(transport.attempts.first?.body == Data(#"["2027-01-15T08:00:00Z"]"#.utf8))
+        #expect(transport.attempts.first?.request.url.query(percentEncoded: false) == "since=2027-01-15T08:00:00Z")
+    }
+
+    @Test(
+        "F29: a date in another form than the coders have says to set `coders`, and where it is, without its value",
+        arguments: [
+            (JsonCoders.standard, "1800000000.5", true), (.standard, "821692800", true),
+            (.standard, #""15.01.2027""#, true), (JsonCoders(dates: .secondsSince1970), #""2027-01-15T08:00:00Z""#, true),
+            (JsonCoders(dates: .millisecondsSince1970), #""1800000000000""#, true),
+            (.standard, "null", false), (.standard, "{}", false), (JsonCoders(dates: .secondsSince1970), "[]", false),
+        ]
+    )
+    func otherForm(coders: JsonCoders, value: String, isHinted: Bool) async throws {
+        struct Meeting: Decodable, Sendable { let startsAt: Date }
+        let transport = ScriptedTransport(
+            .reply(header: ["Content-Type": "application/json"], text: #"{"startsAt":\#(value)}"#)
+        )
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport).with { $0.coders = coders }
+        let error = await #expect(throws: HttpError.self) {
+            try await AnyRequest(.get, ["meeting"], as: Meeting.self).schedule(with: service)
+        }
+        let text = "\(try #require(error))"
+        #expect(text.contains("set `coders`") == isHinted, "\(text)")
+        #expect(text.contains("startsAt"))
+        #expect(!text.contains("1800000000") && !text.contains("2027"))
     }
 }
