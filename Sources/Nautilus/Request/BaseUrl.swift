@@ -50,11 +50,11 @@ package final class BaseUrl: Sendable {
 
     /// The URL of a request below this base. Without a route, the path of the base stays as written.
     ///
-    /// - Throws: ``InvalidRequest``, for a route with an empty component.
+    /// - Throws: ``InvalidRequest``, for a route with an empty component, and for a query that cannot be written.
     package func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
         let below = try route.encoded()
         var text = below.isEmpty ? root + path : stem + below
-        let own = own.encoded
+        let own = try own.checked()
         if !query.isEmpty || !own.isEmpty {
             text += "?" + query + (query.isEmpty || own.isEmpty ? "" : "&") + own
         }

@@ -49,7 +49,21 @@ public struct HttpBody: Sendable {
 
     /// Names and values as `application/x-www-form-urlencoded`.
     public static func form(_ fields: HttpQuery) -> HttpBody {
-        HttpBody(contentType: "application/x-www-form-urlencoded") { _ in .data(Data(fields.encoded.utf8)) }
+        HttpBody(contentType: "application/x-www-form-urlencoded") { encoder in
+            .data(Data(try fields.checked(encoder).utf8))
+        }
+    }
+
+    /// Names and values of a dictionary as `application/x-www-form-urlencoded`, sorted by name.
+    ///
+    /// A literal is an ``HttpQuery``, which keeps its order and repeated names.
+    @_disfavoredOverload
+    public static func form<Value: QueryConvertible>(_ fields: [String: Value]) -> HttpBody { .form(HttpQuery(fields)) }
+
+    /// The properties of a value as `application/x-www-form-urlencoded`, by the request's ``Request/encoder``; see
+    /// ``HttpQuery/init(encoding:)``.
+    public static func form(encoding value: some Encodable & Sendable) -> HttpBody {
+        .form(HttpQuery(encoding: value))
     }
 
     /// Chunks that can be read only once: an attempt that has begun to read them is not repeated, and its error is the

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Header fields, in order. Names ignore case, and a name may have several values.
 ///
 /// ```swift
@@ -53,6 +55,23 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Creates a header from a literal; repeated names are kept.
     public init(dictionaryLiteral elements: (Name, String)...) {
         storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
+    }
+
+    /// Creates a header from a dictionary, sorted by name, so that a repeated request is identical.
+    public init(_ values: [String: String]) {
+        self.init(values.sorted { $0.key < $1.key }.map { Field(name: Name($0.key), value: $0.value) })
+    }
+
+    /// A user's name and password as `Authorization: Basic …` (RFC 7617), in UTF-8.
+    ///
+    /// ```swift
+    /// var header: HttpHeader { .basicAuthorization(user: "notes", password: key) }
+    /// ```
+    /// - Parameters:
+    ///   - user: The name. It cannot have a colon: servers take what follows for the password (§2).
+    ///   - password: The password, or the key that a service wants in its place.
+    public static func basicAuthorization(user: String, password: String) -> HttpHeader {
+        [.authorization: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()]
     }
 
     /// Creates a header from its lines as received, with their ends.

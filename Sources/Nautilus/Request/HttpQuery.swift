@@ -44,8 +44,44 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Creates a query from a literal; repeated names are kept.
     public init(dictionaryLiteral elements: (String, any QueryConvertible)...) {
-        self.pairs = elements.map { (name: $0.0, value: $0.1) }
+        self.init(elements)
+    }
+
+    /// Creates a query from pairs, in their order; repeated names are kept.
+    public init(_ pairs: some Sequence<(String, any QueryConvertible)>) {
+        self.pairs = pairs.map { (name: $0.0, value: $0.1) }
         self.style = Style()
+    }
+
+    /// Creates a query from pairs whose values have one type, in their order; repeated names are kept.
+    public init<Value: QueryConvertible>(_ pairs: some Sequence<(String, Value)>) {
+        self.init(pairs.map { ($0.0, $0.1 as any QueryConvertible) })
+    }
+
+    /// Creates a query from named pairs whose values have one type, such as `KeyValuePairs`, in their order.
+    public init<Value: QueryConvertible>(_ pairs: some Sequence<(key: String, value: Value)>) {
+        self.init(pairs.map { ($0.key, $0.value as any QueryConvertible) })
+    }
+
+    /// Creates a query from a dictionary, sorted by name, so that a repeated request is identical.
+    public init(_ values: [String: any QueryConvertible]) {
+        self.init(values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+
+    /// Creates a query from a dictionary whose values have one type, sorted by name, so that a repeated request is
+    /// identical.
+    public init<Value: QueryConvertible>(_ values: [String: Value]) {
+        self.init(values.mapValues { $0 as any QueryConvertible })
+    }
+
+    /// Creates a query from the properties of a value, by their coding keys and sorted by name.
+    ///
+    /// The value is encoded when the request is built, by the service's ``HttpService/coders``, and in a form by the
+    /// request's ``Request/encoder``. Texts, numbers, booleans, dates, and arrays of them can be written; nil is left
+    /// out. A value with anything else, such as an object within an object, makes the call fail with
+    /// ``InvalidRequest/queryNotEncodable(reason:)``.
+    public init(encoding value: some Encodable & Sendable) {
+        self.init([("", EncodedPairs(value: value) as any QueryConvertible)])
     }
 
     /// Whether there is no pair.
@@ -64,8 +100,29 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The query as `name=value&…`, with everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
+    ///
+    /// A value that cannot be written (see ``init(encoding:)``) is missing here, and refused when a request is built.
     public var encoded: String {
-        pairs.isEmpty ? "" : pairs.flatMap(encodedItems).joined(separator: "&")
+        if pairs.isEmpty { return "" }
+        return pairs.flatMap { (try? encodedItems($0, JsonCoders.current.encoder)) ?? [] }.joined(separator: "&")
+    }
+
+    /// The query as ``encoded`` has it.
+    ///
+    /// - Parameter encoder: Makes the encoder of values that are encoded.
+    func checked(_ encoder: () -> JSONEncoder = { JsonCoders.current.encoder() }) throws(InvalidRequest) -> String {
+        if pairs.isEmpty { return "" }
+        var items: [String] = []
+        for pair in pairs { items += try encodedItems(pair, encoder) }
+        return items.joined(separator: "&")
+    }
+
+    private func encodedItems(
+        _ pair: (name: String, value: any QueryConvertible),
+        _ encoder: () -> JSONEncoder
+    ) throws(InvalidRequest) -> [String] {
+        guard let encoded = pair.value as? EncodedPairs else { return encodedItems(name: pair.name, value: pair.value) }
+        return try encoded.pairs(encoder()).flatMap { encodedItems(name: $0.name, value: $0.value) }
     }
 
     private func encodedItems(name: String, value: any QueryConvertible) -> [String] {
@@ -83,11 +140,11 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
 extension HttpQuery: Redacted {
     /// The names without the values, which may be tokens or a form's password.
     public var description: String {
-        pairs.map { "\($0.name.percentEncoded)=…" }.joined(separator: "&")
+        pairs.map { $0.value is EncodedPairs ? "…" : "\($0.name.percentEncoded)=…" }.joined(separator: "&")
     }
 }
 
-/// A value that can be used in a query or a form: strings, numbers, booleans, UUIDs, arrays and optionals of them.
+/// A value that can be used in a query or a form: strings, numbers, booleans, UUIDs, dates, arrays and optionals of them.
 public protocol QueryConvertible: Sendable {
     /// Returns the value as strings, one per item: none for nil, several for an array.
     func queryItems(_ style: HttpQuery.Style) -> [String]
@@ -139,6 +196,16 @@ extension Bool: QueryConvertible {
         case .literal: [self ? "true" : "false"]
         case .numeric: [self ? "1" : "0"]
         }
+    }
+}
+
+extension Date: QueryConvertible {
+    /// The date as the service's ``HttpService/coders`` write it in JSON; by default in the format of RFC 3339, whole
+    /// seconds: `2027-01-15T08:00:00Z`. If they cannot write it, as a year of five digits, Foundation's text for it.
+    public func queryItems(_ style: HttpQuery.Style) -> [String] {
+        let json = try? JsonCoders.current.encoder().encode([self])
+        let items = json.flatMap { try? JSONDecoder().decode(QueryValue.self, from: $0) }?.queryItems(style)
+        return items ?? [formatted(.iso8601)]
     }
 }
 

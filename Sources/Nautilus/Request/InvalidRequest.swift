@@ -15,6 +15,8 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field is one that only the transport writes: `Host`, `Content-Length`, `Transfer-Encoding` or `Expect`, and
     /// for a web socket also the fields of its opening.
     case reservedHeader(HttpHeader.Name)
+    /// The value that the query or the form is made of cannot be written as names and values.
+    case queryNotEncodable(reason: String)
     /// The body's value cannot be encoded; `at` is the path of coding keys to the place.
     case bodyNotEncodable(at: String)
     /// A file that is to be sent cannot be read.
@@ -45,6 +47,8 @@ public enum InvalidRequest: Error, Hashable, Sendable, CustomStringConvertible {
             "The value of header \(name) contains a line break or NUL; remove it before it splits the header."
         case .reservedHeader(let name):
             "The header \(name) must not be set: \(name.remedy)."
+        case .queryNotEncodable(let reason):
+            "The query or form cannot be encoded: \(reason); it takes texts, numbers, booleans, dates and arrays of them."
         case .bodyNotEncodable(let place):
             "The body cannot be encoded: the value at \(place) has no representation."
         case .file(let error):

@@ -27,6 +27,15 @@ public struct BackoffRetrier: Retrier {
         self.policy = policy
     }
 
+    /// Not to be called: a service has a factory, which makes a retrier for each call.
+    @available(
+        *, unavailable,
+        message: "a service takes a factory: BackoffRetrier.factory(), or .factory(.standard.with { $0.maxAttempts = 3 })"
+    )
+    public init(maxAttempts: Int = 4) {
+        self.init(.standard.with { $0.maxAttempts = maxAttempts })
+    }
+
     /// Waits until the gate lets the retry pass, or the call's session is over; first attempts are not held back.
     ///
     /// - Throws: `CancellationError`; the end of the session.

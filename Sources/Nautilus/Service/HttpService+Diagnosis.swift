@@ -22,7 +22,7 @@ extension HttpService {
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
         if let earlier = descriptions.beforeAuthorization { findings.append(.authorizationBehind(earlier)) }
-        findings += header.fields.map(\.name).filter(\.isOfUser).map { .credentialInHeader($0) }
+        findings += header.fields.filter(\.isOfUser).map { .credentialInHeader($0.name) }
         if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
             findings.append(.plainHttp(origin))
         }
@@ -128,9 +128,13 @@ extension RetryDescription {
     }
 }
 
-extension HttpHeader.Name {
-    /// Whether the field carries a credential that expires; an app's own key, such as `X-Api-Key`, does not.
-    fileprivate var isOfUser: Bool { self == .authorization || self == "Proxy-Authorization" || self == .cookie }
+extension HttpHeader.Field {
+    /// Whether the field carries a credential that expires; an app's own key, such as `X-Api-Key`, and a password do
+    /// not.
+    fileprivate var isOfUser: Bool {
+        if name == .cookie { return true }
+        return (name == .authorization || name == "Proxy-Authorization") && !value.lowercased().hasPrefix("basic ")
+    }
 }
 
 extension HttpOrigin {
