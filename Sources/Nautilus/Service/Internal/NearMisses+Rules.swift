@@ -47,14 +47,22 @@ extension NearMisses {
         )
         let json = request as? any JsonRequest
         return shared + [
-            Rule(name: "method", type: "HttpMethod") { isMethod($0, otherThan: request.method) },
-            Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params"]) {
+            Rule(name: "method", type: "HttpMethod", otherNames: ["httpMethod"]) {
+                isMethod($0, otherThan: request.method)
+            } isMeant: {
+                ($0 as? HttpMethod).map { $0 != request.method } ?? isMethod($0, otherThan: request.method)
+            },
+            Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params", "queryItems"]) {
                 isQuery($0)
             } isMeant: {
                 // If there is a body, the parameters are most probably in it.
                 (isQuery($0) || $0 is HttpQuery) && request.query.isEmpty && request.body.contentType == nil
             },
-            Rule(name: "body", type: "HttpBody") { $0 is Data },
+            Rule(name: "body", type: "HttpBody", otherNames: ["httpBody"]) {
+                $0 is Data || type(of: $0) == HttpBody?.self
+            } isMeant: {
+                ($0 is Data || $0 is HttpBody) && request.body.contentType == nil
+            },
             Rule("acceptedStatusCodes", HttpStatusCodes.self),
             Rule(name: "priority", type: "RequestPriority") {
                 $0 is TaskPriority || $0 is Float || type(of: $0) == RequestPriority?.self
@@ -82,7 +90,7 @@ extension NearMisses {
         )
         let json = request as? any JsonStreamRequest
         return shared + [
-            Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params"]) {
+            Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params", "queryItems"]) {
                 isQuery($0)
             } isMeant: {
                 (isQuery($0) || $0 is HttpQuery) && request.query.isEmpty
@@ -113,14 +121,19 @@ extension NearMisses {
             } isMeant: {
                 isUrl($0) && base().url == nil
             },
-            Rule(name: "route", type: "HttpRoute", otherNames: ["path"]) {
-                isPath($0) && isPlaceless()
+            // The compiler itself reports a route of another type, which has no default.
+            Rule(name: "route", type: "HttpRoute", otherNames: ["path", "routes", "endpoint"]) { _ in
+                false
             } isMeant: {
-                isPath($0) && isPlaceless()
+                (isPath($0) || $0 is HttpRoute) && isPlaceless()
             },
             Rule("usesSecureProtocol", Bool?.self),
-            Rule("header", HttpHeader.self, otherNames: ["headers"]) { _ in header().isEmpty },
-            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) { _ in timeout() == .ofService },
+            Rule("header", HttpHeader.self, otherNames: ["headers", "httpHeaders", "headerFields"]) { _ in
+                header().isEmpty
+            },
+            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval", "timeOut"]) { _ in
+                timeout() == .ofService
+            },
         ]
     }
 }
