@@ -1,8 +1,10 @@
 import Nautilus
 
-struct GetNote: JsonRequest {
+struct GetNote {
     struct Note: Codable, Sendable { let id: Int, title: String }
-    typealias Result = Note
     let id: Int
+}
+extension GetNote: JsonRequest {
+    typealias Result = Note
     var route: HttpRoute { ["notes", id] }
 }

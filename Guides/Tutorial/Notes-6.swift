@@ -1,9 +1,11 @@
 import Nautilus
 
-struct GetNote: JsonRequest {
+struct GetNote {
     struct Note: Codable, Sendable { let id: Int, title: String }
-    typealias Result = Note
     let id: Int
+}
+extension GetNote: JsonRequest {
+    typealias Result = Note
     var route: HttpRoute { ["notes", id] }
 }
 
@@ -12,9 +14,11 @@ struct Token: Sendable {
     let refreshToken: String
 }
 
-struct RefreshToken: JsonRequest {
+struct RefreshToken {
     struct Result: Decodable, Sendable { let accessToken: String, refreshToken: String }
     let refreshToken: String
+}
+extension RefreshToken: JsonRequest {
     var method: HttpMethod { .post }
     var route: HttpRoute { ["oauth", "token"] }
     var body: HttpBody { .form(["grant_type": "refresh_token", "refresh_token": refreshToken]) }
@@ -29,8 +33,10 @@ func makeCoordinator() -> RefreshCoordinator<Token> {
     }
 }
 
-struct NotesService: HttpService {
+struct NotesService {
     let coordinator: RefreshCoordinator<Token>
+}
+extension NotesService: HttpService {
     var apiUrl: any UrlConvertible { "api.example.com/v1" }
     var retrierFactory: any RetrierFactory {
         ComposedRetrier.factory(

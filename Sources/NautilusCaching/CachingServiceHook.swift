@@ -3,8 +3,10 @@ import Nautilus
 /// A hook that remembers the results of requests for a while, and answers the same requests from memory.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let cache = CachingServiceHook(for: .seconds(300), account: { "" })
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var hook: any ServiceHook { cache }
 /// }

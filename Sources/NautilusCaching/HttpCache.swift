@@ -5,8 +5,10 @@ import Nautilus
 /// 9111).
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let cache = HttpCache()
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [cache] }
 /// }

@@ -5,8 +5,10 @@ import Nautilus
 /// sent, and the others get its answer.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let coalescing = RequestCoalescing(accounts: .separate { _ in session.userId })
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [coalescing] }
 /// }

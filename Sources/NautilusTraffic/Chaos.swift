@@ -9,7 +9,7 @@ import Nautilus
 /// users do.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let chaos = Chaos(
 ///         seed: 7,
 ///         .delay(.zero ... .seconds(2), rate: 0.2),
@@ -17,6 +17,8 @@ import Nautilus
 ///         .answer(status: 503, header: ["Retry-After": "1"], rate: 0.05),
 ///         .droppedAnswer(rate: 0.02)
 ///     )
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [chaos] }
 /// }

@@ -9,8 +9,10 @@ import Nautilus
 /// them is sent, and the error says when to come back. `BackoffRetrier` waits until then if that fits into its cap.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let breaker = CircuitBreaker()
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [breaker] }
 /// }

@@ -8,8 +8,10 @@ import Nautilus
 /// work is wasted. A request that waits here costs the server nothing.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let limit = ConcurrencyLimit(8)
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [limit] }
 /// }

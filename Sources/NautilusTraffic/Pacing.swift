@@ -8,8 +8,10 @@ import Nautilus
 /// that one answer reports apply to all calls: a call that would exceed them waits before it is sent rather than after.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let pacing = Pacing()
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [pacing] }
 /// }

@@ -2,10 +2,7 @@ import Foundation
 import Nautilus
 
 /// Creates a note, exactly once however often it is sent.
-public struct CreateNote: JsonRequest {
-    /// The note as the server keeps it.
-    public typealias Result = Note
-
+public struct CreateNote {
     private struct Draft: Encodable {
         let title: String
         let text: String
@@ -27,6 +24,10 @@ public struct CreateNote: JsonRequest {
         self.text = text
         self.idempotencyKey = idempotencyKey
     }
+}
+extension CreateNote: JsonRequest {
+    /// The note as the server keeps it.
+    public typealias Result = Note
 
     /// POST.
     public var method: HttpMethod { .post }

@@ -1,10 +1,7 @@
 import Nautilus
 
 /// Removes a note; one that is gone already counts as removed.
-public struct DeleteNote: Request {
-    /// Nothing.
-    public typealias Result = Void
-
+public struct DeleteNote {
     /// The note's number.
     public let id: Int
 
@@ -12,6 +9,10 @@ public struct DeleteNote: Request {
     public init(id: Int) {
         self.id = id
     }
+}
+extension DeleteNote: Request {
+    /// Nothing.
+    public typealias Result = Void
 
     /// DELETE.
     public var method: HttpMethod { .delete }

@@ -1,10 +1,7 @@
 import Nautilus
 
 /// One note.
-public struct GetNote: JsonRequest {
-    /// The note.
-    public typealias Result = Note
-
+public struct GetNote {
     /// The note's number.
     public let id: Int
 
@@ -12,6 +9,10 @@ public struct GetNote: JsonRequest {
     public init(id: Int) {
         self.id = id
     }
+}
+extension GetNote: JsonRequest {
+    /// The note.
+    public typealias Result = Note
 
     /// `notes/{id}`.
     public var route: HttpRoute { ["notes", id] }

@@ -1,10 +1,7 @@
 import Nautilus
 
 /// One page of all notes, and with `items(with:)` all notes.
-public struct ListNotes: JsonRequest, NumberPaginatedRequest {
-    /// A page.
-    public typealias Result = NotePage
-
+public struct ListNotes {
     /// The page's number, from 1.
     public var page: Int
 
@@ -12,6 +9,10 @@ public struct ListNotes: JsonRequest, NumberPaginatedRequest {
     public init(page: Int = 1) {
         self.page = page
     }
+}
+extension ListNotes: JsonRequest, NumberPaginatedRequest {
+    /// A page.
+    public typealias Result = NotePage
 
     /// `notes`.
     public var route: HttpRoute { ["notes"] }

@@ -8,7 +8,7 @@ import Nautilus
 /// let page = try await ListNotes().schedule(with: notes)  // throws NotesError
 /// ```
 /// A value that holds the session by reference: copies share it, two services made separately do not.
-public struct NotesService: HttpService {
+public struct NotesService {
     /// A token of another environment was offered; it was not sent anywhere.
     public struct WrongEnvironment: Error, CustomStringConvertible {
         /// Names the token's environment and this service's.
@@ -61,7 +61,8 @@ public struct NotesService: HttpService {
             try await tokens.refresh(token)
         }
     }
-
+}
+extension NotesService: HttpService {
     /// The first version of the API.
     public var apiUrl: any UrlConvertible { environment.origin + "/v1" }
     /// The format that the app reads, and the environment that it believes to talk to.

@@ -1,12 +1,13 @@
 import Nautilus
 
 /// The service that hands out tokens: the same server, without the authorization that needs them.
-struct TokenEndpoint: HttpService {
+struct TokenEndpoint {
     let environment: NotesEnvironment
     let budget: RetryBudgetScope
     let transport: any HttpTransport
     let clock: any Clock<Duration>
-
+}
+extension TokenEndpoint: HttpService {
     var apiUrl: any UrlConvertible { environment.origin }
     // A refresh has no idempotency key, so it is repeated only where the server cannot have spent the token.
     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.budget = budget }) }

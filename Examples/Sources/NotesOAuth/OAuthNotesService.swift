@@ -10,7 +10,7 @@ import NotesAPI
 /// try await notes.signIn { print("Enter \($0.userCode) at \($0.verificationUri)") }
 /// let page = try await ListNotes().schedule(with: notes)  // throws NotesError
 /// ```
-public struct OAuthNotesService: HttpService {
+public struct OAuthNotesService {
     /// Where the calls go.
     public let environment: NotesEnvironment
     /// Where tokens are refreshed and revoked.
@@ -56,7 +56,8 @@ public struct OAuthNotesService: HttpService {
         self.clock = clock
         self.observer = observer
     }
-
+}
+extension OAuthNotesService: HttpService {
     /// The first version of the API.
     public var apiUrl: any UrlConvertible { environment.origin + "/v1" }
     /// The format that the app reads, and the environment that it believes to talk to.

@@ -91,10 +91,12 @@ private final class EndedByBudget: CallObserver {
 }
 
 /// A GET, a POST that the server knows by its key, or one that must not be repeated.
-private struct MixedCall: Request {
-    typealias Result = Void
+private struct MixedCall {
     let kind: Int
     let key = UUID().uuidString
+}
+extension MixedCall: Request {
+    typealias Result = Void
     var method: HttpMethod { kind == 0 ? .get : .post }
     var route: HttpRoute { ["notes"] }
     var header: HttpHeader { kind == 1 ? [.idempotencyKey: key] : [:] }

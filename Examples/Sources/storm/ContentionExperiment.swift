@@ -100,7 +100,8 @@ private struct ReadThenWrite: HttpInterceptor {
     }
 }
 
-private struct PutRow: Request {
+private struct PutRow {}
+extension PutRow: Request {
     typealias Result = Void
     var method: HttpMethod { .put }
     var route: HttpRoute { ["row"] }

@@ -2,7 +2,7 @@ import Nautilus
 import NautilusTesting
 
 /// The API that the fleet calls: a service as any other, its transport and its clock the client's.
-struct NotesService: HttpService {
+struct NotesService {
     let retrierFactory: any RetrierFactory
     let transport: any HttpTransport
     let clock: any Clock<Duration>
@@ -12,14 +12,17 @@ struct NotesService: HttpService {
         self.transport = client.transport
         self.clock = client.clock
     }
-
+}
+extension NotesService: HttpService {
     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 }
 
 /// A person waits a second for it, and no longer.
-struct GetNote: Request {
-    typealias Result = Void
+struct GetNote {
     let id: Int
+}
+extension GetNote: Request {
+    typealias Result = Void
     var route: HttpRoute { ["notes", id] }
     var timeout: Duration? { .seconds(1) }
 }

@@ -1,9 +1,11 @@
 /// A request for one page of many, whose response tells how to ask for the next page.
 ///
 /// ```swift
-/// struct FindNotes: JsonRequest, PaginatedRequest {
-///     typealias Result = NotePage
+/// struct FindNotes {
 ///     var offset = 0
+/// }
+/// extension FindNotes: JsonRequest, PaginatedRequest {
+///     typealias Result = NotePage
 ///     var route: HttpRoute { ["notes"] }
 ///     var query: HttpQuery { ["offset": offset] }
 ///

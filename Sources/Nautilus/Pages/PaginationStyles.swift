@@ -1,9 +1,11 @@
 /// A request for a page by its number, which is one higher for the next page.
 ///
 /// ```swift
-/// struct ListNotes: JsonRequest, NumberPaginatedRequest {
-///     typealias Result = [Note]
+/// struct ListNotes {
 ///     var page = 1
+/// }
+/// extension ListNotes: JsonRequest, NumberPaginatedRequest {
+///     typealias Result = [Note]
 ///     var route: HttpRoute { ["notes"] }
 ///     var query: HttpQuery { ["page": page] }
 /// }
@@ -35,9 +37,11 @@ extension NumberPaginatedRequest {
 /// A request for the page at a cursor, which the previous page names.
 ///
 /// ```swift
-/// struct ListNotes: JsonRequest, CursorPaginatedRequest {
-///     typealias Result = NotePage
+/// struct ListNotes {
 ///     var cursor: String?
+/// }
+/// extension ListNotes: JsonRequest, CursorPaginatedRequest {
+///     typealias Result = NotePage
 ///     var route: HttpRoute { ["notes"] }
 ///     var query: HttpQuery { ["cursor": cursor] }  // nil: left out
 ///
@@ -80,7 +84,8 @@ extension CursorPaginatedRequest where Cursor == String {
 /// A request whose response names the next page's URL in a field `Link: <…>; rel="next"` (RFC 8288).
 ///
 /// ```swift
-/// struct ListNotes: JsonRequest, LinkPaginatedRequest {
+/// struct ListNotes {}
+/// extension ListNotes: JsonRequest, LinkPaginatedRequest {
 ///     typealias Result = [Note]
 ///     var route: HttpRoute { ["notes"] }
 /// }

@@ -29,8 +29,10 @@ public struct BackoffRetrier: Retrier {
 
     /// Not to be called: a service has a factory, which makes a retrier for each call.
     @available(
-        *, unavailable,
-        message: "a service takes a factory: BackoffRetrier.factory(), or .factory(.standard.with { $0.maxAttempts = 3 })"
+        *,
+        unavailable,
+        message:
+            "a service takes a factory: BackoffRetrier.factory(), or .factory(.standard.with { $0.maxAttempts = 3 })"
     )
     public init(maxAttempts: Int = 4) {
         self.init(.standard.with { $0.maxAttempts = maxAttempts })

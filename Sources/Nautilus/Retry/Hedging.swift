@@ -5,7 +5,8 @@
 /// caller the slowest twentieth of the answers.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {}
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var hedging: Hedging? { Hedging(after: .observed()) }
 /// }

@@ -5,8 +5,10 @@
 /// 400 ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let latencies = OriginLatencies()
+/// }
+/// extension NotesService: HttpService {
 ///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.latencies = latencies }) }
 /// }
 /// ```

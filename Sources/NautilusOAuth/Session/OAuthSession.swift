@@ -5,8 +5,10 @@ import Nautilus
 /// ``TokenEndpoint``.
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let session: OAuthSession
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }

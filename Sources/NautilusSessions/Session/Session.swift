@@ -6,8 +6,10 @@ import Nautilus
 /// All that an API module needs for authorization, in one line of its service:
 ///
 /// ```swift
-/// struct NotesService: HttpService {
+/// struct NotesService {
 ///     let session: Session<ApiToken>
+/// }
+/// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }

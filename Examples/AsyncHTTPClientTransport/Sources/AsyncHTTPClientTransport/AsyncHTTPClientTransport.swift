@@ -6,7 +6,8 @@ import Nautilus
 /// A transport on async-http-client, for servers and for what `URLSession` on Linux cannot do.
 ///
 /// ```swift
-/// struct Staging: HttpService {
+/// struct Staging {}
+/// extension Staging: HttpService {
 ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
 ///     var transport: any HttpTransport { AsyncHTTPClientTransport.shared }
 /// }

@@ -100,12 +100,13 @@ struct Subject: Sendable {
     ]
 }
 
-private struct GetNote: JsonRequest {
+private struct GetNote {}
+extension GetNote: JsonRequest {
     typealias Result = Note
     var route: HttpRoute { ["notes", 7] }
 }
 
-private struct Notes: HttpService {
+private struct Notes {
     let apiUrl: any UrlConvertible
     let header = HttpHeader(
         Subject.fields.map { HttpHeader.Field(name: HttpHeader.Name($0.0), value: $0.1) }
@@ -113,3 +114,4 @@ private struct Notes: HttpService {
     let retrierFactory = BackoffRetrier.factory()
     let transport: any HttpTransport
 }
+extension Notes: HttpService {}

@@ -5,6 +5,7 @@ import NautilusOAuth
 enum DevicePage {
     private struct Visit: Request {
         typealias Result = Void
+        var route: HttpRoute { [] }
         var timeout: Duration? { .seconds(10) }
     }
 

@@ -7,10 +7,12 @@
     /// ``PlatformTransport``.
     ///
     /// ```swift
-    /// struct Staging: HttpService {
+    /// struct Staging {
     ///     let transport: any HttpTransport = CurlTransport(
     ///         configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
     ///     )
+    /// }
+    /// extension Staging: HttpService {
     ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
     /// }
     /// ```

@@ -9,7 +9,8 @@
     /// serves the connection; the protocol above it (RFC 6455) is implemented by this library.
     ///
     /// ```swift
-    /// struct ChatService: HttpService {
+    /// struct ChatService {}
+    /// extension ChatService: HttpService {
     ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
     ///     var webSocketTransport: any WebSocketTransport {
     ///         CurlWebSocketTransport(configuration: .init(messageLimit: 1_048_576))

@@ -1,10 +1,12 @@
 import Nautilus
 
-// The first call of the README, word by word: a test compares them.
-struct GetNote: JsonRequest {
+// The first call of the README, with `nonisolated` as it says, word by word: a test compares them.
+nonisolated struct GetNote {
     struct Note: Codable, Sendable { let id: Int, title: String }
-    typealias Result = Note
     let id: Int
+}
+nonisolated extension GetNote: JsonRequest {
+    typealias Result = Note
     var route: HttpRoute { ["notes", id] }
 }
 

@@ -1,30 +1,36 @@
 import Foundation
 import Nautilus
 
-// An API as an app declares it. Only models at the top of a file say `nonisolated`; the guide tells why.
+// An API as an app declares it. Models, requests and services say `nonisolated`; the guide tells why.
 
 nonisolated struct Product: Codable, Equatable, Sendable { let id: Int, name: String }
 
-struct GetProduct: JsonRequest {
-    typealias Result = Product
+nonisolated struct GetProduct {
     let id: Int
+}
+nonisolated extension GetProduct: JsonRequest {
+    typealias Result = Product
     var route: HttpRoute { ["products", id] }
 }
 
-struct AddProduct: JsonRequest {
+nonisolated struct AddProduct {
     struct Draft: Encodable, Sendable { let name: String }
-    typealias Result = Product
     let draft: Draft
     let idempotencyKey = UUID().uuidString
+}
+nonisolated extension AddProduct: JsonRequest {
+    typealias Result = Product
     var method: HttpMethod { .post }
     var route: HttpRoute { ["products"] }
     var header: HttpHeader { [.idempotencyKey: idempotencyKey] }
     var body: HttpBody { .json(draft) }
 }
 
-struct ShopService: HttpService {
+nonisolated struct ShopService {
     let transport: any HttpTransport
     let observer: any CallObserver
+}
+nonisolated extension ShopService: HttpService {
     var apiUrl: any UrlConvertible { "shop.example.com" }
     var interceptors: [any HttpInterceptor] { [RequestId()] }
     var retrierFactory: any RetrierFactory { OnceMoreFactory() }

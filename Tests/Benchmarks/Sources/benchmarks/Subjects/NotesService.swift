@@ -1,7 +1,7 @@
 import Nautilus
 
 /// A service as apps declare it, with everything switchable.
-struct NotesService: HttpService {
+struct NotesService {
     let apiUrl: any UrlConvertible
     let header: HttpHeader = ["Accept": "application/json", "User-Agent": "Notes/1.0"]
     var interceptors: [any HttpInterceptor] = []
@@ -16,7 +16,8 @@ struct NotesService: HttpService {
 
     /// A service whose answers come at once.
     static let instant = NotesService(apiUrl: "https://api.example.com/v1", transport: InstantTransport())
-
+}
+extension NotesService: HttpService {
     /// This service with interceptors that do nothing but pass on.
     func withInterceptors(_ count: Int) -> NotesService {
         var service = self

@@ -1,8 +1,10 @@
 import Nautilus
 
 /// The call that all designs make.
-struct GetNote: Request {
-    typealias Result = Void
+struct GetNote {
     let id: Int
+}
+extension GetNote: Request {
+    typealias Result = Void
     var route: HttpRoute { ["notes", id] }
 }

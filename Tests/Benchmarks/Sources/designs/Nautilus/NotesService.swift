@@ -1,10 +1,11 @@
 import Nautilus
 
 /// The API, as an app declares it.
-struct NotesService: HttpService {
+struct NotesService {
     let coordinator: RefreshCoordinator<Token>
     let world: World
-
+}
+extension NotesService: HttpService {
     var apiUrl: any UrlConvertible { world.host + "/v1" }
     var transport: any HttpTransport { ServerTransport(server: world.server) }
     var clock: any Clock<Duration> { world.clock }

@@ -1,7 +1,7 @@
 import Nautilus
 
 /// `grant_type=refresh_token` (RFC 6749 §6).
-struct RefreshToken: JsonRequest {
+struct RefreshToken {
     struct Result: Codable, Sendable {
         let accessToken: String
         let refreshToken: String
@@ -9,6 +9,8 @@ struct RefreshToken: JsonRequest {
     }
 
     let refreshToken: String
+}
+extension RefreshToken: JsonRequest {
     var method: HttpMethod { .post }
     var route: HttpRoute { ["oauth", "token"] }
     var body: HttpBody { .form(["grant_type": "refresh_token", "refresh_token": refreshToken]) }

@@ -1,16 +1,17 @@
 import Nautilus
 
 /// The service that hands out tokens, without the authorization that needs them.
-struct TokenEndpoint: HttpService {
+struct TokenEndpoint {
     let world: World
-
-    var apiUrl: any UrlConvertible { world.host }
-    var transport: any HttpTransport { ServerTransport(server: world.server) }
-    var clock: any Clock<Duration> { world.clock }
 
     init(_ world: World) {
         self.world = world
     }
+}
+extension TokenEndpoint: HttpService {
+    var apiUrl: any UrlConvertible { world.host }
+    var transport: any HttpTransport { ServerTransport(server: world.server) }
+    var clock: any Clock<Duration> { world.clock }
 
     /// Spends the refresh token and returns what follows it.
     ///
