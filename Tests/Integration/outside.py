@@ -102,7 +102,7 @@ def make(folder, rows):
     )
     write(folder / "Package.swift", manifest)
     first_call = re.search(r"^```swift\n(.*?)^```", readme, re.MULTILINE | re.DOTALL).group(1)
-    write(folder / "Sources/App/main.swift", first_call + "print(note.title)\n")
+    write(folder / "Sources/App/main.swift", of_xcode_26(first_call) + "print(note.title)\n")
     # An API module has no statements: only what the first call declares.
     declarations = first_call[: first_call.index("let service")]
     write(folder / "Sources/NotesAPI/NotesAPI.swift", declarations)
@@ -128,6 +128,11 @@ def make(folder, rows):
     write(folder / "Sources/NearMisses/main.swift", "\n".join(lines) + "\n")
 
 
+def of_xcode_26(declarations):
+    """Declarations as the README has them written in an app with the settings of Xcode 26."""
+    return re.sub(r"^(struct|extension) ", r"nonisolated \1 ", declarations, flags=re.MULTILINE)
+
+
 def diagnosis(row):
     if "HttpService" in row["source"]:
         return f"{row['name']}().diagnose()"
@@ -138,7 +143,7 @@ def table(path):
     """The rows of the table: each has a source, of one declaration and perhaps its extension, who speaks, and the text."""
     rows = []
     for number, line in enumerate(path.read_text().split("\n"), 1):
-        cells = re.match(r"^\| `(?P<source>struct (?P<name>\w+).*)` \| (?P<who>[^|]+) \| (?P<text>.*) \|$", line)
+        cells = re.match(r"^\| `(?P<source>(?:nonisolated )?struct (?P<name>\w+).*)` \| (?P<who>[^|]+) \| (?P<text>.*) \|$", line)
         if cells:
             rows.append(cells.groupdict() | {"number": len(rows), "line": number})
     assert len({row["name"] for row in rows}) == len(rows) > 20, "each row has a type of its own"

@@ -11,10 +11,10 @@ import Foundation
 ///     var route: HttpRoute { ["notes", id] }
 /// }
 /// ```
-/// Everything has a default except ``Result`` and, unless `Result` is `Void`, `Data` or `String`, `decode(_:)`; a
-/// ``JsonRequest`` has a default for `decode(_:)`, too. Properties are read again for every attempt. Two things stay as
-/// the first attempt had them: an `Idempotency-Key` with its body, since servers compare the two, and a stream that can
-/// be read only once.
+/// Everything has a default except ``Result``, ``route`` and, unless `Result` is `Void`, `Data` or `String`,
+/// `decode(_:)`; a ``JsonRequest`` has a default for `decode(_:)`, too. Properties are read again for every attempt. Two
+/// things stay as the first attempt had them: an `Idempotency-Key` with its body, since servers compare the two, and a
+/// stream that can be read only once.
 public protocol Request<Result>: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
@@ -30,7 +30,8 @@ public protocol Request<Result>: Sendable {
     var usesSecureProtocol: Bool? { get }
     /// The method. Default: GET.
     var method: HttpMethod { get }
-    /// The path below the base URL. Default: none.
+    /// The path below the base URL; `[]` if the base URL is the resource. It has no default, since a request with a
+    /// misspelled one would ask for something else.
     var route: HttpRoute { get }
     /// The query. Default: none.
     var query: HttpQuery { get }
@@ -125,8 +126,6 @@ extension Request {
     public var usesSecureProtocol: Bool? { nil }
     /// GET.
     public var method: HttpMethod { .get }
-    /// No path.
-    public var route: HttpRoute { [] }
     /// No query.
     public var query: HttpQuery { [:] }
     /// No fields.

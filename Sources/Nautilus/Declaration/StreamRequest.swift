@@ -29,7 +29,7 @@ public protocol StreamRequest<Message>: Sendable {
     var url: (any UrlConvertible)? { get }
     /// Whether a base URL without scheme means `wss`; nil, the default, for the service's choice.
     var usesSecureProtocol: Bool? { get }
-    /// The path below the base URL. Default: none.
+    /// The path below the base URL; `[]` if the base URL is the socket's.
     var route: HttpRoute { get }
     /// The query. Default: none.
     var query: HttpQuery { get }
@@ -60,8 +60,6 @@ extension StreamRequest {
     public var url: (any UrlConvertible)? { nil }
     /// The service's choice.
     public var usesSecureProtocol: Bool? { nil }
-    /// No path.
-    public var route: HttpRoute { [] }
     /// No query.
     public var query: HttpQuery { [:] }
     /// No fields.

@@ -183,6 +183,7 @@ public enum MetadataDocument: Hashable, Sendable {
 /// it has to name the issuer that was asked.
 struct MetadataRequest: Request {
     typealias Result = Data
+    var route: HttpRoute { [] }
 
     var header: HttpHeader { [.accept: "application/json"] }
     /// The limits of ``TokenEndpoint``, since a user waits for a sign-in.

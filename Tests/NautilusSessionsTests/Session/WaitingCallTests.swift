@@ -220,5 +220,6 @@ struct WaitingCallTests {
 
 private struct GetElsewhere: Request {
     typealias Result = String
+    var route: HttpRoute { [] }
     var url: (any UrlConvertible)? { "elsewhere.test" }
 }

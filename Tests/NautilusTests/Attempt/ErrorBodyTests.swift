@@ -40,6 +40,7 @@ struct ErrorBodyTests {
     /// The server says in a 200 that the token has expired.
     private struct Disguised: Request {
         typealias Result = String
+        var route: HttpRoute { [] }
         func decode(_ data: Data) throws -> String { try data.utf8Text() }
         func decode(_ response: HttpResponse<Data>) throws -> String {
             if response.body == Data("expired".utf8) { throw response.rejection(as: 401) }

@@ -84,6 +84,7 @@ struct SessionEndTests {
 
     private struct Foreign: Request {
         typealias Result = Void
+        var route: HttpRoute { [] }
         var url: (any UrlConvertible)? { "files.example.org/a" }
     }
 

@@ -9,6 +9,7 @@ import Testing
 struct UnknownSessionTests {
     private struct Foreign: Request {
         typealias Result = String
+        var route: HttpRoute { [] }
         var url: (any UrlConvertible)? { "files.example.org/a" }
     }
 

@@ -156,6 +156,7 @@ struct MultipartFormTests {
     private struct Upload: Request {
         typealias Result = String
         var file: URL?
+        var route: HttpRoute { [] }
         var header: HttpHeader { ["Idempotency-Key": "1"] }
         var method: HttpMethod { .post }
         var body: HttpBody { .multipart(file.map { [.file($0, named: "a")] } ?? [.text("a", named: "a")]) }

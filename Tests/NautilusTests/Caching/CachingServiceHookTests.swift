@@ -18,6 +18,7 @@ struct CachingServiceHookTests {
     private struct GetNumber: Request, Hashable {
         typealias Result = Int
         var id = 1
+        var route: HttpRoute { [] }
         func decode(_ data: Data) throws -> Int { data.count }
     }
 

@@ -339,6 +339,7 @@ struct HttpCacheTests {
 private struct TokenPages: JsonRequest, CursorPaginatedRequest {
     typealias Result = [Int]
     var cursor: String?
+    var route: HttpRoute { [] }
     var query: HttpQuery { ["page": cursor] }
 
     func items(of page: [Int]) -> [Int] { page }

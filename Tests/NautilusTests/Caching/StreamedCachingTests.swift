@@ -9,6 +9,7 @@ import Testing
 struct StreamedCachingTests {
     private struct Export: Request, Hashable {
         typealias Result = HttpBodyStream
+        var route: HttpRoute { [] }
     }
 
     @Test("each call has an exchange and a body of its own", arguments: ["cache", "coalescing", "hook"])

@@ -144,6 +144,7 @@ struct CallTests {
     func offTheMainActor() async throws {
         struct Observing: Request {
             typealias Result = Bool
+            var route: HttpRoute { [] }
             var header: HttpHeader { ["X-Main": Thread.isMainThread ? "yes" : "no"] }
             func decode(_ data: Data) throws -> Bool { Thread.isMainThread }
         }

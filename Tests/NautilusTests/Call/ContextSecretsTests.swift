@@ -45,6 +45,7 @@ struct ContextSecretsTests {
         }
         struct Login: Request {
             typealias Result = String
+            var route: HttpRoute { [] }
             var method: HttpMethod { .post }
             let password = "4714"
             var body: HttpBody { .data(Data(password.utf8)) }

@@ -159,6 +159,7 @@ struct DeliveryFloorTests {
         struct Changing: Request {
             typealias Result = String
             let reads = Counter()
+            var route: HttpRoute { [] }
             var method: HttpMethod { .post }
             var body: HttpBody { .json(["read": reads.increment()]) }
         }

@@ -125,6 +125,7 @@ private struct Signed: Request {
     typealias Result = String
 
     let place: Locked<String>
+    var route: HttpRoute { [] }
     var url: (any UrlConvertible)? { place.withLock { $0 } }
 }
 

@@ -275,6 +275,7 @@ struct ExchangeTests {
         }
         struct Whole: Request {
             typealias Result = Int
+            var route: HttpRoute { [] }
             var streamsResponse: Bool { true }
             func decode(_ data: Data) throws -> Int { data.count }
             func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Int {

@@ -14,6 +14,7 @@ struct NestedRetriesTests {
 
     private struct Outer: Request {
         typealias Result = String
+        var route: HttpRoute { [] }
     }
 
     private struct Nesting: HttpInterceptor, ServiceHook, HttpTransport, Retrier {

@@ -249,6 +249,7 @@ struct RejectionTests {
     func seen() async throws {
         struct Ask: Request {
             typealias Result = String
+            var route: HttpRoute { [] }
             func decode(_ response: HttpResponse<Data>) throws -> String {
                 guard response.body != Data("busy".utf8) else {
                     var response = response

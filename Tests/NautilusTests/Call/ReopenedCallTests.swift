@@ -10,6 +10,7 @@ import Testing
 struct ReopenedCallTests {
     private struct Feed: Request {
         typealias Result = String
+        var route: HttpRoute { [] }
         var timeout: Duration? { nil }
     }
 
@@ -44,6 +45,7 @@ struct ReopenedCallTests {
         typealias Message = String
         typealias Result = String
         var timeout: Duration?
+        var route: HttpRoute { [] }
         func encode(_ message: String) throws -> WebSocketMessage { .text(message) }
         func decode(_ message: WebSocketMessage) throws -> String {
             if case .text(let text) = message { text } else { "" }

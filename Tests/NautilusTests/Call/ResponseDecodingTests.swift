@@ -8,6 +8,7 @@ import Testing
 struct ResponseDecodingTests {
     private struct Named: Request {
         typealias Result = String?
+        var route: HttpRoute { [] }
         var acceptedStatusCodes: HttpStatusCodes { [.success, 304] }
         func decode(_ data: Data) throws -> String? { String(decoding: data, as: UTF8.self) }
         func decode(_ response: HttpResponse<Data>) throws -> String? {

@@ -27,6 +27,7 @@ struct ServiceCodersTests {
 
     struct ByHand: Request {
         typealias Result = Meeting
+        var route: HttpRoute { [] }
         func decode(_ data: Data) throws -> Meeting {
             try JsonCoders.current.decoder().decode(Meeting.self, from: data)
         }
@@ -34,11 +35,13 @@ struct ServiceCodersTests {
 
     struct OwnCoders: JsonRequest {
         typealias Result = [String: Date]
+        var route: HttpRoute { [] }
         var decoder: JSONDecoder { JSONDecoder() }
     }
 
     struct Export: Request {
         typealias Result = HttpBodyStream
+        var route: HttpRoute { [] }
     }
 
     struct Service: HttpService {
@@ -118,8 +121,14 @@ struct ServiceCodersTests {
                 return try await next(request)
             }
         }
-        struct OwnDates: JsonRequest { typealias Result = [Date] }
-        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: #"["2001-01-01T00:00:01Z"]"#)))
+        struct OwnDates: JsonRequest {
+            typealias Result = [Date]
+            var route: HttpRoute { [] }
+        }
+        let plain = AnyHttpService(
+            apiUrl: "a.example.com",
+            transport: ScriptedTransport(.reply(text: #"["2001-01-01T00:00:01Z"]"#))
+        )
         let (service, _) = Self.service()
         let asking = service.with { $0.interceptors = [Asking(other: plain)] }
         #expect(try await GetMeeting().schedule(with: asking) == Self.meeting)
@@ -130,6 +139,7 @@ struct ServiceCodersTests {
         struct Following: Request {
             typealias Result = [Date]
             let other: AnyHttpService<HttpError>
+            var route: HttpRoute { [] }
             var streamsResponse: Bool { true }
             func decode(_ data: Data) throws -> [Date] { [] }
             func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> [Date] {
@@ -140,7 +150,10 @@ struct ServiceCodersTests {
                 return dates
             }
         }
-        let plain = AnyHttpService(apiUrl: "a.example.com", transport: ScriptedTransport(.reply(text: #"["2001-01-01T00:00:01Z"]"#)))
+        let plain = AnyHttpService(
+            apiUrl: "a.example.com",
+            transport: ScriptedTransport(.reply(text: #"["2001-01-01T00:00:01Z"]"#))
+        )
         let (service, _) = Self.service()
         #expect(try await Following(other: plain).schedule(with: service) == [Date(timeIntervalSinceReferenceDate: 1)])
     }
@@ -195,6 +208,7 @@ struct ServiceCodersTests {
     struct Watch: JsonStreamRequest {
         typealias Message = Meeting
         typealias Result = Meeting
+        var route: HttpRoute { [] }
     }
 
     @Test("messages of a web socket are written and read with them")

@@ -11,12 +11,14 @@ struct StreamedResponseTests {
         typealias Result = HttpBodyStream
         var timeout: Duration? = .seconds(10)
         var deadline: Duration?
+        var route: HttpRoute { [] }
     }
 
     /// Counts the bytes while they come, and cannot stand an `x`.
     private struct Count: Request {
         struct HasX: Error {}
         typealias Result = Int
+        var route: HttpRoute { [] }
         var streamsResponse: Bool { true }
         func decode(_ data: Data) throws -> Int { data.count }
         func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Int {
@@ -165,6 +167,7 @@ struct StreamedResponseTests {
     func errorsHoldNothing() async throws {
         struct Picky: Request {
             typealias Result = HttpBodyStream
+            var route: HttpRoute { [] }
             func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpBodyStream { throw Count.HasX() }
         }
         let down = ScriptedTransport(.status(302, header: ["Location": "http://a.com/other"]))
@@ -254,6 +257,7 @@ struct StreamedResponseTests {
         struct Waiting: Request {
             typealias Result = Int
             let began: AsyncStream<Void>.Continuation
+            var route: HttpRoute { [] }
             var streamsResponse: Bool { true }
             func decode(_ data: Data) throws -> Int { data.count }
             func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> Int {

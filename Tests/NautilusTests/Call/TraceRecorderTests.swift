@@ -31,6 +31,7 @@ struct TraceRecorderTests {
     func noSecrets() async throws {
         struct Secretive: Request {
             typealias Result = String
+            var route: HttpRoute { [] }
             var header: HttpHeader { ["Authorization": "Bearer hunter2", "Cookie": "hunter2", "X-Api-Key": "hunter2"] }
             var query: HttpQuery { ["access_token": "hunter2"] }
             var body: HttpBody { .form(["password": "hunter2"]) }

@@ -38,6 +38,7 @@ struct UploadTimeoutTests {
         let method = HttpMethod.put
         let body: HttpBody
         let timeout: Duration? = .seconds(10)
+        var route: HttpRoute { [] }
         func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
     }
 

@@ -152,6 +152,7 @@ struct AnyRequestTests {
     func streams() async throws {
         struct Export: Request {
             typealias Result = HttpBodyStream
+            var route: HttpRoute { [] }
             var isForGuests: Bool { true }
             var allowsHedging: Bool { false }
             var allowsBodyAcrossOrigins: Bool { false }
@@ -171,6 +172,7 @@ struct AnyRequestTests {
     func byStatus() async throws {
         struct Existence: Request {
             typealias Result = Bool
+            var route: HttpRoute { [] }
             var acceptedStatusCodes: HttpStatusCodes { [200, 404] }
             func decode(_ data: Data) throws -> Bool { data.isEmpty }
             func decode(_ response: HttpResponse<Data>) throws -> Bool { response.status == 200 }

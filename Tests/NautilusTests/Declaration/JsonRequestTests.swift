@@ -10,18 +10,38 @@ struct JsonRequestTests {
         var lastEdit: Int
     }
 
-    private struct Text: Request { typealias Result = String }
-    private struct Bytes: Request { typealias Result = Data }
-    private struct Nothing: Request { typealias Result = Void }
-    private struct JsonText: JsonRequest { typealias Result = String }
-    private struct JsonBytes: JsonRequest { typealias Result = Data }
-    private struct JsonList: JsonRequest { typealias Result = [Int?] }
+    private struct Text: Request {
+        typealias Result = String
+        var route: HttpRoute { [] }
+    }
+    private struct Bytes: Request {
+        typealias Result = Data
+        var route: HttpRoute { [] }
+    }
+    private struct Nothing: Request {
+        typealias Result = Void
+        var route: HttpRoute { [] }
+    }
+    private struct JsonText: JsonRequest {
+        typealias Result = String
+        var route: HttpRoute { [] }
+    }
+    private struct JsonBytes: JsonRequest {
+        typealias Result = Data
+        var route: HttpRoute { [] }
+    }
+    private struct JsonList: JsonRequest {
+        typealias Result = [Int?]
+        var route: HttpRoute { [] }
+    }
     private struct GetNote: JsonRequest {
         typealias Result = Note
         var usesSnakeCase = false
+        var route: HttpRoute { [] }
     }
     private struct OwnDecoder: JsonRequest {
         typealias Result = Date
+        var route: HttpRoute { [] }
         var decoder: JSONDecoder {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .secondsSince1970

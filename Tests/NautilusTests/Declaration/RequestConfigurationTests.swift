@@ -7,6 +7,7 @@ import Testing
 struct RequestConfigurationTests {
     struct Plain: Request {
         typealias Result = String
+        var route: HttpRoute { [] }
         var header: HttpHeader { ["X-A": "own", "X-B": "own"] }
     }
 

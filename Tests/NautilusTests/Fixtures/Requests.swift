@@ -27,6 +27,7 @@ struct Ping: Request {
 /// A body that does not decode.
 struct Undecodable: Request {
     typealias Result = String
+    var route: HttpRoute { [] }
 
     struct Failure: Error {}
 

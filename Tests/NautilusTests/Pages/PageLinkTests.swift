@@ -253,7 +253,8 @@ struct PageLinkTests {
         arguments: [
             "</1>; rel=\"prev\", https://api.example.com/1; rel=first", "garbage", "", "<", "</1", "next",
             "</next>; rel=\"prev\" next", "</2>; rel=next; anchor=\"/other\"", "</2?rel=next>; rel=last; x\"",
-            "<https://a.example/rels/next>; rel=\"https://a.example/rels/next\"", "https://a.example/?rel=next; rel=last",
+            "<https://a.example/rels/next>; rel=\"https://a.example/rels/next\"",
+            "https://a.example/?rel=next; rel=last",
             "</2>; rel=prev; rel=next", "</style.css>; rel=preload; as=style, x; rel=\"nextish\"",
         ]
     )

@@ -154,6 +154,7 @@ private struct LivePages: PaginatedRequest {
     typealias Result = [LiveItem]
     let live: LiveCount
     var cursor = 0
+    var route: HttpRoute { [] }
     var query: HttpQuery { ["cursor": cursor] }
 
     func decode(_ data: Data) throws -> [LiveItem] {

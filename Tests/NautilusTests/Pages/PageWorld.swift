@@ -66,6 +66,7 @@ struct LinkedPages: JsonRequest, LinkPaginatedRequest {
 struct FailingPages: JsonRequest, PaginatedRequest {
     struct Failure: Error {}
     typealias Result = [Int]
+    var route: HttpRoute { [] }
     func next(after page: HttpResponse<[Int]>) throws -> NextPage<Self>? { throw Failure() }
 }
 

@@ -126,7 +126,8 @@ struct HttpQueryTests {
         let coders = JsonCoders(dates: .secondsSince1970, keys: .snakeCase)
         let styled = plain.styled(.init(arrays: .brackets, booleans: .numeric))
         #expect(
-            coders.asCurrent { styled.encoded } == "draft=0&largest=18446744073709551615&page_size=20&price=12.3&ratio=0.5"
+            coders.asCurrent { styled.encoded }
+                == "draft=0&largest=18446744073709551615&page_size=20&price=12.3&ratio=0.5"
                 + "&since=1800000000&tags%5B%5D=sea&tags%5B%5D=shell&text=a%26b"
         )
         #expect(!"\(plain)".contains("a&b"))
@@ -140,7 +141,8 @@ struct HttpQueryTests {
         #expect(query.encoded == "a=\(text)&b=\(text)&b=\(text)&d=\(text)")
         for (dates, text) in [
             (.secondsSince1970, "1800000000.25"), (.millisecondsSince1970, "1800000000250"),
-            (.iso8601WithFractions, "2027-01-15T08%3A00%3A00.250Z"), (.text(write: { _ in "now" }, read: { _ in nil }), "now"),
+            (.iso8601WithFractions, "2027-01-15T08%3A00%3A00.250Z"),
+            (.text(write: { _ in "now" }, read: { _ in nil }), "now"),
         ] as [(JsonCoders.Dates, String)] {
             let query: HttpQuery = ["a": date]
             #expect(JsonCoders(dates: dates).asCurrent { query.encoded } == "a=\(text)")
@@ -188,7 +190,8 @@ struct HttpQueryTests {
         _ = try await LogIn().schedule(with: service)
         let values = ["b": "2", "a": "1"]
         let forms: [HttpBody] = [
-            .form(values), .form(HttpQuery(values)), .form(.init([("b", 2), ("a", 1)])), .form(["b": "2", "b": "3", "a": "x"]),
+            .form(values), .form(HttpQuery(values)), .form(.init([("b", 2), ("a", 1)])),
+            .form(["b": "2", "b": "3", "a": "x"]),
         ]
         for form in forms { try await AnyRequest(.post, ["login"], body: form).schedule(with: service) }
         #expect(
@@ -198,12 +201,16 @@ struct HttpQueryTests {
         #expect(transport.attempts.allSatisfy { $0.header[.contentType] == "application/x-www-form-urlencoded" })
     }
 
-    @Test("F28: a header is made from a dictionary, and Basic authentication is one line that no diagnosis complains of")
+    @Test(
+        "F28: a header is made from a dictionary, and Basic authentication is one line that no diagnosis complains of"
+    )
     func headers() {
         #expect(HttpHeader(["X-B": "2", "X-A": "1"]).fields.map(\.description) == ["X-A: 1", "X-B: 2"])
         let basic = HttpHeader.basicAuthorization(user: "Aladdin", password: "open sesame")
         #expect(basic[.authorization] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-        #expect(HttpHeader.basicAuthorization(user: "test", password: "123£")[.authorization] == "Basic dGVzdDoxMjPCow==")
+        #expect(
+            HttpHeader.basicAuthorization(user: "test", password: "123£")[.authorization] == "Basic dGVzdDoxMjPCow=="
+        )
         #expect(!"\(basic)".contains("QWxh"))
         let service = AnyHttpService(apiUrl: "api.example.com", header: basic)
         #expect(service.diagnose().isEmpty)

@@ -55,6 +55,7 @@ struct CancelledReaderTests {
     func items() async {
         struct Numbers: PaginatedRequest, JsonRequest {
             typealias Result = [Int]
+            var route: HttpRoute { [] }
             func next(after page: HttpResponse<[Int]>) -> NextPage<Self>? { nil }
         }
         let script = ScriptedTransport(.reply(text: "[1, 2, 3, 4, 5]"))

@@ -14,7 +14,10 @@ struct ProblemDetailsTests {
         return await #expect(throws: HttpError.self) { try await GetNumber().schedule(with: service) }
     }
 
-    private struct GetNumber: JsonRequest { typealias Result = Int }
+    private struct GetNumber: JsonRequest {
+        typealias Result = Int
+        var route: HttpRoute { [] }
+    }
 
     @Test("all five members are read, and those of the server's own by their type")
     func members() async throws {

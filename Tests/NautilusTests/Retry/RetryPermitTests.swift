@@ -95,6 +95,7 @@ struct RetryPermitTests {
     func oneShot() async throws {
         struct OneShot: Request {
             typealias Result = String
+            var route: HttpRoute { [] }
             var method: HttpMethod { .put }
             var body: HttpBody { .stream(AsyncStream { $0.finish() }) }
         }

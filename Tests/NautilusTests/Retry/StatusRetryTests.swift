@@ -134,6 +134,7 @@ private struct Fickle: Request {
     typealias Result = String
 
     let reads = Counter()
+    var route: HttpRoute { [] }
     var method: HttpMethod { .post }
     var header: HttpHeader { ["Idempotency-Key": "key-\(reads.increment())"] }
     var body: HttpBody { .json(["read": reads.increment()]) }

@@ -164,6 +164,7 @@ struct ChangedSwitchTests {
     private struct Listen: StreamRequest {
         typealias Message = String
         typealias Result = String
+        var route: HttpRoute { [] }
     }
 
     @Test("can be changed once more, and shows nothing of its URL")

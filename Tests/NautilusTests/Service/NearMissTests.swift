@@ -45,6 +45,7 @@ struct NearMissTests {
         let query = ["a": "1"]
         let body = Data()
         let allowsHedging: Bool? = false
+        var route: HttpRoute { [] }
         func decode(_ data: Data) throws -> String { "" }
     }
 
@@ -54,6 +55,7 @@ struct NearMissTests {
         let body: String
         let timeout: Duration? = .seconds(1)
         let header: HttpHeader = [:]
+        var route: HttpRoute { [] }
         func decode(_ data: Data) throws -> String { "" }
     }
 
@@ -95,11 +97,11 @@ struct NearMissTests {
     struct Posted: JsonRequest {
         typealias Result = String
         let method = "POST"
-        let route = ["notes"]
         let encoder = PropertyListEncoder()
         let decoder: JSONDecoder? = JSONDecoder()
         let usesSnakeCase: Bool? = true
         let priority: Float = 1
+        var route: HttpRoute { [] }
     }
 
     struct Renamed: Request {
@@ -108,6 +110,7 @@ struct NearMissTests {
         let path = "notes/7"
         let parameters = ["a": "1"]
         let timeoutInterval = 5.0
+        var route: HttpRoute { [] }
     }
 
     struct Lowercase: Request {
@@ -116,6 +119,7 @@ struct NearMissTests {
         let method = Verb.delete
         let url = URL(string: "https://files.example.com")
         let params: [URLQueryItem] = []
+        var route: HttpRoute { [] }
     }
 
     /// Names of rules, and other names for them, that are a request's own data.
@@ -157,6 +161,7 @@ struct NearMissTests {
         let timeout: Duration = .seconds(1)
         let protocols = ["chat.v1"]
         let header = ["A": "1"]
+        var route: HttpRoute { [] }
     }
 
     class Base: HttpService, @unchecked Sendable {
@@ -173,7 +178,7 @@ struct NearMissTests {
         let service = AnyHttpService(apiUrl: "api.example.com")
         #expect(
             Self.properties(service.diagnose(Posted())) == [
-                "method: String", "route: Array<String>", "encoder: PropertyListEncoder",
+                "method: String", "encoder: PropertyListEncoder",
                 "decoder: Optional<JSONDecoder>", "usesSnakeCase: Optional<Bool>", "priority: Float",
             ]
         )
@@ -251,6 +256,7 @@ struct NearMissTests {
         func calls() async throws {
             struct Quiet: Request {
                 typealias Result = String
+                var route: HttpRoute { [] }
                 func decode(_ data: Data) throws -> String { "" }
             }
             #expect(!NearMissWarnings.shared.hasSeen(Quiet.self))

@@ -12,15 +12,18 @@ struct SequenceRedactionTests {
 
     private struct Numbers: JsonRequest, LinkPaginatedRequest {
         typealias Result = [Int]
+        var route: HttpRoute { [] }
     }
 
     private struct Feed: Request {
         typealias Result = HttpBodyStream
+        var route: HttpRoute { [] }
     }
 
     private struct Chat: StreamRequest {
         typealias Message = String
         typealias Result = String
+        var route: HttpRoute { [] }
         var header: HttpHeader { ["Sec-WebSocket-Protocol": "auth.\(secret)"] }
     }
 

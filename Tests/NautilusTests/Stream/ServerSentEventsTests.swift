@@ -224,6 +224,7 @@ struct ServerSentEventsTests {
     func post(end: TransportError?) async throws {
         struct Ask: Request {
             typealias Result = Data
+            var route: HttpRoute { [] }
             var method: HttpMethod { .post }
         }
         let transport = ScriptedTransport(Self.events("data: a\n\n", endingWith: end))

@@ -122,7 +122,8 @@ struct JsonDateTests {
         "F29: a date in another form than the coders have says to set `coders`, and where it is, without its value",
         arguments: [
             (JsonCoders.standard, "1800000000.5", true), (.standard, "821692800", true),
-            (.standard, #""15.01.2027""#, true), (JsonCoders(dates: .secondsSince1970), #""2027-01-15T08:00:00Z""#, true),
+            (.standard, #""15.01.2027""#, true),
+            (JsonCoders(dates: .secondsSince1970), #""2027-01-15T08:00:00Z""#, true),
             (JsonCoders(dates: .millisecondsSince1970), #""1800000000000""#, true),
             (.standard, "null", false), (.standard, "{}", false), (JsonCoders(dates: .secondsSince1970), "[]", false),
         ]

@@ -22,6 +22,7 @@ struct LineSessionTests {
 
     private struct Foreign: Request {
         typealias Result = String
+        var route: HttpRoute { [] }
         var url: (any UrlConvertible)? { "files.example.org/a" }
     }
 

@@ -26,6 +26,7 @@ struct PointStream: JsonStreamRequest {
     typealias Message = StreamedPoint
     typealias Result = StreamedPoint
     var timeout: Duration?
+    var route: HttpRoute { [] }
 }
 
 struct SocketService: HttpService {

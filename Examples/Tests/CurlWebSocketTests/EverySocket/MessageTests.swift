@@ -14,12 +14,14 @@ struct MessageTests {
     struct Lines: JsonStreamRequest {
         typealias Message = Line
         typealias Result = Line
+        var route: HttpRoute { [] }
         var timeout: Duration? { nil }
     }
 
     struct Bytes: StreamRequest {
         typealias Message = Data
         typealias Result = Data
+        var route: HttpRoute { [] }
         var timeout: Duration? { nil }
     }
 

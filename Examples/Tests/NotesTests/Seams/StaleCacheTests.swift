@@ -7,6 +7,7 @@ import Testing
 struct StaleCacheTests {
     private struct Numbers: JsonRequest {
         typealias Result = [Int]
+        var route: HttpRoute { [] }
         /// None, so that nothing but the server's delay sleeps on the clock.
         var timeout: Duration? { nil }
     }

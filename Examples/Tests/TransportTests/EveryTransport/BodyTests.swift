@@ -9,6 +9,7 @@ struct BodyTests {
         typealias Result = Void
         let body: HttpBody
         var method: HttpMethod = .put
+        var route: HttpRoute { [] }
     }
 
     @Test(

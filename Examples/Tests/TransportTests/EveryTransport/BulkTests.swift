@@ -12,12 +12,14 @@ struct BulkTests {
     private struct Send: Request {
         typealias Result = String
         let body: HttpBody
+        var route: HttpRoute { [] }
         var method: HttpMethod { .put }
         var timeout: Duration? { .seconds(300) }
     }
 
     private struct Fetch: Request {
         typealias Result = HttpBodyStream
+        var route: HttpRoute { [] }
     }
 
     private func service(_ url: URL, attempts: Int = 1) -> AnyHttpService<HttpError> {

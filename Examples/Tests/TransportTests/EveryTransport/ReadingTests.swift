@@ -8,6 +8,7 @@ import Testing
 struct ReadingTests {
     private struct Read: Request {
         typealias Result = HttpBodyStream
+        var route: HttpRoute { [] }
     }
 
     private struct Number: Decodable, Equatable, Sendable {
@@ -108,6 +109,7 @@ struct ReadingTests {
     func rejectionInsideSuccess() async throws {
         struct Get: Request {
             typealias Result = String
+            var route: HttpRoute { [] }
 
             func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
             func decode(_ response: HttpResponse<Data>) throws -> String {

@@ -69,6 +69,7 @@ struct FormRequest: Request {
     let header: HttpHeader
     let timeout: Duration?
     let deadline: Duration?
+    var route: HttpRoute { [] }
 
     var method: HttpMethod { .post }
     var body: HttpBody { .form(form.query) }

@@ -96,5 +96,6 @@ struct PathConnectivityTests {
 
 private struct Ping: Request {
     typealias Result = Void
+    var route: HttpRoute { [] }
     var timeout: Duration? { nil }
 }

@@ -10,6 +10,7 @@ extension TestKit {
         private struct Poll: Request {
             typealias Result = Void
             var timeout: Duration?
+            var route: HttpRoute { [] }
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
@@ -193,6 +194,7 @@ extension TestKit {
 
         private struct Delete: Request {
             typealias Result = Void
+            var route: HttpRoute { [] }
             var method: HttpMethod { .delete }
         }
 

@@ -168,6 +168,7 @@ extension TestKit {
             struct Mixed: Request {
                 typealias Result = Void
                 let number: Int
+                var route: HttpRoute { [] }
                 var method: HttpMethod { number % 3 == 0 ? .get : .post }
                 var header: HttpHeader { number % 3 == 1 ? [.idempotencyKey: "\(number)"] : [:] }
             }

@@ -315,6 +315,7 @@ private struct GetAnything: Request {
 
 private struct GetPages: LinkPaginatedRequest {
     typealias Result = Data
+    var route: HttpRoute { [] }
     func items(of page: Data) -> [Int] { [] }
 }
 
