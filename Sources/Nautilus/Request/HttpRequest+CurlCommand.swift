@@ -21,7 +21,7 @@ extension HttpRequest {
         } catch {
             return "echo \("This request is not sent: \(error)".shellQuoted) >&2"
         }
-        let body = CurlBody(body, of: method, showsSecrets: showsSecrets)
+        let body = CurlCommandBody(body, of: method, showsSecrets: showsSecrets)
         let target = showsSecrets ? url.withoutAuthorityUser ?? url.absoluteString : printedUrl
         var words = ["curl"]
         // Otherwise curl would expand them, or take a step within the path.
@@ -38,7 +38,7 @@ extension HttpRequest {
 
     /// The lines of the header as curl takes them: a name with a colon alone leaves its own field out, one with a
     /// semicolon is sent without a value.
-    private func curlLines(_ body: CurlBody, showsSecrets: Bool) -> [String] {
+    private func curlLines(_ body: CurlCommandBody, showsSecrets: Bool) -> [String] {
         var lines = header[.accept] == nil ? ["Accept:"] : []
         var hasCookie = false
         for field in header.fields {
@@ -65,7 +65,7 @@ extension HttpRequest {
 }
 
 /// The body of a request in a `curl` command.
-private struct CurlBody {
+private struct CurlCommandBody {
     /// The commands that write the body for curl's input; empty if the body is an argument.
     var source = ""
     /// The words of the command for the body; empty if it has none.
