@@ -10,9 +10,9 @@ public struct OAuthCredential: Hashable, Sendable {
     public let accessToken: String
     /// The token that the next refresh spends; nil when the server issues none.
     public let refreshToken: String?
-    /// How the access token is used, as the server writes it; only `Bearer` (RFC 6750) is stamped. With another type,
-    /// calls fail and nothing is sent; the session keeps the credential, since the old token may have been rotated
-    /// away.
+    /// How the access token is used, as the server writes it; only `Bearer` (RFC 6750) is stamped, and what
+    /// ``OAuthRules/tokenTypes`` adds. With another type, calls fail and nothing is sent; the session keeps the
+    /// credential, since the old token may have been rotated away.
     public let tokenType: String
     /// The scope of the access token; nil when the server does not say, which means the scope that was asked for (RFC
     /// 6749 §5.1).
@@ -23,6 +23,9 @@ public struct OAuthCredential: Hashable, Sendable {
     public let lifetime: Duration?
     /// When the credential was received, on this device's wall clock; only ever compared with the same clock.
     public let receivedAt: Date
+    /// The other fields of the server's reply, such as `id_token` or `instance_url`: texts as they are, anything else as
+    /// its JSON text. A field that a refresh leaves out stays as it was. Stored with the credential, and never printed.
+    public let fields: [String: String]
 
     /// Creates a credential, for example from another library's storage.
     ///
@@ -34,13 +37,15 @@ public struct OAuthCredential: Hashable, Sendable {
     ///   - lifetime: How long the credential lasts from `receivedAt`; a negative value counts as zero, and more than
     ///     ten thousand years as ten thousand. Default: nil, no expiry.
     ///   - receivedAt: When the credential was received. Default: now.
+    ///   - fields: Other fields of the server's reply. Default: none.
     public init(
         accessToken: String,
         refreshToken: String? = nil,
         tokenType: String = "Bearer",
         scope: OAuthScope? = nil,
         lifetime: Duration? = nil,
-        receivedAt: Date = DefaultClock.date
+        receivedAt: Date = DefaultClock.date,
+        fields: [String: String] = [:]
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -48,6 +53,20 @@ public struct OAuthCredential: Hashable, Sendable {
         self.scope = scope
         self.lifetime = lifetime.map { min(max(.zero, $0), Self.maxLifetime) }
         self.receivedAt = receivedAt
+        self.fields = fields
+    }
+
+    /// The same credential with the fields of an older one that it does not have itself.
+    func keepingFields(of old: OAuthCredential) -> OAuthCredential {
+        OAuthCredential(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            tokenType: tokenType,
+            scope: scope,
+            lifetime: lifetime,
+            receivedAt: receivedAt,
+            fields: old.fields.merging(fields) { $1 }
+        )
     }
 
     /// Ten thousand years: nothing lasts longer, and sums stay far from the largest `Duration`, where arithmetic traps.
@@ -68,7 +87,7 @@ public struct OAuthCredential: Hashable, Sendable {
 }
 
 extension OAuthCredential: Redacted {
-    /// Type, scope and lifetime; never a token.
+    /// Type, scope and lifetime; never a token or another field.
     public var description: String {
         var parts = [tokenType, refreshToken == nil ? "without refresh token" : "with refresh token"]
         if let scope { parts.append("scope \"\(scope)\"") }
@@ -81,7 +100,7 @@ extension OAuthCredential: Redacted {
 /// every duration and date comes back exactly, and numbers too large to calculate with are refused.
 extension OAuthCredential: Codable {
     private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken, tokenType, scope, lifetime, receivedAt
+        case accessToken, refreshToken, tokenType, scope, lifetime, receivedAt, fields
     }
 
     /// A `Duration` in two numbers, since a single number would be rounded.
@@ -110,7 +129,9 @@ extension OAuthCredential: Codable {
             tokenType: try container.decode(String.self, forKey: .tokenType),
             scope: scope.map { OAuthScope($0) },
             lifetime: lifetime.map { Duration(secondsComponent: $0.seconds, attosecondsComponent: $0.attoseconds) },
-            receivedAt: Date(timeIntervalSinceReferenceDate: receivedAt)
+            receivedAt: Date(timeIntervalSinceReferenceDate: receivedAt),
+            // Records from before this field existed have none.
+            fields: try container.decodeIfPresent([String: String].self, forKey: .fields) ?? [:]
         )
     }
 
@@ -130,6 +151,7 @@ extension OAuthCredential: Codable {
             forKey: .lifetime
         )
         try container.encode(receivedAt.timeIntervalSinceReferenceDate, forKey: .receivedAt)
+        if !fields.isEmpty { try container.encode(fields, forKey: .fields) }
     }
 }
 

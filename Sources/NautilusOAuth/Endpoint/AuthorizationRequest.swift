@@ -4,7 +4,7 @@ import Nautilus
 /// A sign-in by browser that has begun: the URL to visit, and the values to check its answer against.
 ///
 /// Show ``url`` in the system's browser. Then hand the URL that the browser is redirected to, together with this value,
-/// to ``TokenEndpoint/exchange(_:for:)``. A request is good for one sign-in.
+/// to ``TokenEndpoint/exchange(_:for:parameters:)``. A request is good for one sign-in.
 public struct AuthorizationRequest: Sendable {
     /// The URL to show in the browser. Its secrets are useless without this value, but it must not be logged.
     public let url: URL

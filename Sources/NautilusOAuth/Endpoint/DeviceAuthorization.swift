@@ -18,6 +18,8 @@ public struct DeviceAuthorization: Sendable {
     let deviceCode: Secret
     /// The scope that was asked for; nil for the server's own choice.
     let scope: OAuthScope?
+    /// More parameters of the polls.
+    let parameters: [TokenForm.Field]
     /// The time since receipt.
     let age: Stopwatch
 }
@@ -32,16 +34,23 @@ extension DeviceAuthorization: Redacted {
 extension TokenEndpoint {
     /// Begins a sign-in on another device (RFC 8628 §3.1), for a television, a command line or a printer.
     ///
-    /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
+    /// - Parameters:
+    ///   - scope: The scope to ask for. Default: nil, the server's own choice.
+    ///   - parameters: More parameters of this request and of the polls, in addition to the client's. Default: none.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)`` when the server has no endpoint for it.
-    public func authorizeDevice(scope: OAuthScope? = nil) async throws(OAuthError) -> DeviceAuthorization {
+    public func authorizeDevice(
+        scope: OAuthScope? = nil,
+        parameters: HttpQuery = [:]
+    ) async throws(OAuthError) -> DeviceAuthorization {
         let endpoint = try EndpointUrl(server.deviceAuthorizationEndpoint, name: "device_authorization_endpoint")
         var form = TokenForm()
         form.add(scope)
+        let parameters = TokenForm.fields(of: parameters)
+        try form.add(client, parameters)
         // Started before sending: the codes are younger than this, so none is polled with after its end.
         let age = Stopwatch(clock)
-        let reply = try await send(form, to: endpoint) { body, contentType throws(MalformedReply) in
-            try DeviceReply(body, contentType: contentType)
+        let reply = try await send(form, to: endpoint) { response throws(MalformedReply) in
+            try DeviceReply(response.body, contentType: response.header.values(of: .contentType).first)
         }
         return DeviceAuthorization(
             userCode: reply.userCode,
@@ -51,6 +60,7 @@ extension TokenEndpoint {
             interval: reply.interval,
             deviceCode: reply.deviceCode,
             scope: scope,
+            parameters: parameters,
             age: age
         )
     }
@@ -60,7 +70,7 @@ extension TokenEndpoint {
     /// Polls the server, first after the interval that it has named, and less often when it asks for that or does not
     /// answer. Waits out overload and outages. Cancelling the task ends it at once.
     ///
-    /// - Parameter authorization: The reply to ``authorizeDevice(scope:)``.
+    /// - Parameter authorization: The reply to ``authorizeDevice(scope:parameters:)``.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/accessDenied``, ``OAuthError/Kind/deviceCodeExpired``,
     ///   ``OAuthError/Kind/cancelled``, and the errors of the client and of malformed replies.
     public func credential(for authorization: DeviceAuthorization) async throws(OAuthError) -> OAuthCredential {
@@ -82,10 +92,11 @@ extension TokenEndpoint {
 
     /// Polls once, without the endpoint's retrier, which would ask again earlier than the interval allows.
     private func poll(_ authorization: DeviceAuthorization) async throws(OAuthError) -> OAuthCredential {
-        let form = TokenForm(
+        var form = TokenForm(
             .init("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
             .init("device_code", authorization.deviceCode.text)
         )
+        try form.add(client, authorization.parameters)
         return try await reply(to: form, retrier: NilRetrier.factory())
             .credential(requested: authorization.scope, receivedAt: wallClock())
     }
@@ -107,24 +118,43 @@ struct DevicePolling: Sendable {
 
     /// Says how long to wait after a poll that has failed.
     ///
+    /// The four error codes of §3.5 count whatever the status: servers send them with 400, and also with 200, 403, 428
+    /// and 429. With another status, any other code counts as it does for every token request.
+    ///
     /// - Throws: `error` itself, when polling again cannot help.
     mutating func pause(after error: OAuthError) throws(OAuthError) -> Duration {
-        switch error.kind {
-        case .misconfigured(code: "authorization_pending"):
+        switch (error.code, error.kind) {
+        case ("authorization_pending", _):
             break
-        case .misconfigured(code: "slow_down"):
+        case ("slow_down", _):
             // For this pause and all that follow.
             interval = (interval + .seconds(5)).clampedToCentury
-        case .answerLost:
+        case ("access_denied", _):
+            throw error.replacingKind(.accessDenied)
+        case ("expired_token", _):
+            throw error.replacingKind(.deviceCodeExpired)
+        case (_, .answerLost):
             // A silent server has to be asked less often; the RFC recommends doubling the interval each time.
             interval = (interval * 2).clampedToCentury
-        case .unavailable:
+        case (_, .unavailable):
             // The server has answered, or nothing has reached it: waiting for the interval is enough.
             break
         default:
             throw error
         }
-        return max(interval, error.httpError?.retryAfter ?? .zero)
+        // Some servers name the new interval. None brings a poll forward.
+        interval = max(interval, error.interval ?? .zero)
+        // Meant for the next poll alone.
+        return max(interval, error.retryAfter ?? .zero)
+    }
+}
+
+extension OAuthError {
+    /// The same error of another kind.
+    fileprivate func replacingKind(_ kind: Kind) -> OAuthError {
+        var error = self
+        error.kind = kind
+        return error
     }
 }
 
@@ -146,8 +176,8 @@ struct DeviceReply: Sendable {
     /// - Throws: ``MalformedReply``, also when the codes name no end, since polling has to stop at some time.
     init(_ body: Data, contentType: String?) throws(MalformedReply) {
         let fields = try ReplyFields(body, contentType: contentType)
-        deviceCode = Secret(try fields.requiredText("device_code"))
-        userCode = try fields.requiredText("user_code")
+        deviceCode = Secret(try fields.requiredToken("device_code"))
+        userCode = try fields.requiredToken("user_code")
         // The name in the drafts, which large servers have kept.
         let draftUri = try fields.text("verification_url")
         let uri = try fields.text("verification_uri")

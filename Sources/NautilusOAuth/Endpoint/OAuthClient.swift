@@ -23,6 +23,8 @@ public struct OAuthClient: Hashable, Sendable {
     public let id: String
     /// How the client proves who it is.
     public let authentication: Authentication
+    /// More parameters of every token request.
+    let parameters: [TokenForm.Field]
 
     /// Creates a client.
     ///
@@ -30,9 +32,14 @@ public struct OAuthClient: Hashable, Sendable {
     ///   - id: The `client_id`.
     ///   - authentication: How the client proves who it is. Default: not at all, since a secret shipped with an app is
     ///     not a secret (RFC 8252 §8.5).
-    public init(id: String, authentication: Authentication = .none) {
+    ///   - parameters: More parameters of every token and device authorization request, such as `audience`, or
+    ///     `resource` once or several times (RFC 8707). A request's own parameter of the same name replaces them. One
+    ///     that the library sets, such as `grant_type`, fails each request with
+    ///     ``OAuthError/Kind/invalidParameter(reason:)``. Default: none, which every server accepts.
+    public init(id: String, authentication: Authentication = .none, parameters: HttpQuery = [:]) {
         self.id = id
         self.authentication = authentication
+        self.parameters = TokenForm.fields(of: parameters)
     }
 
     /// The value of `Authorization`; nil when the form identifies the client.

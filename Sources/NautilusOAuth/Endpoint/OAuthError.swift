@@ -6,8 +6,9 @@ import Nautilus
 public struct OAuthError: RefreshFailure, Sendable {
     /// The kind of a failure.
     public enum Kind: Hashable, Sendable {
-        /// The refresh token, code or device code is invalid, or no longer valid (`invalid_grant`, RFC 6749 §5.2): the
-        /// user has to sign in.
+        /// The refresh token, code or device code is invalid, or no longer valid (`invalid_grant`, RFC 6749 §5.2), or the
+        /// server wants the user for another reason: the user has to sign in. ``OAuthError/code`` says which, and
+        /// ``OAuthRules/endingCodes`` has the codes.
         case invalidGrant
         /// Client and server disagree about the client itself, as the server's error code says: `invalid_client`,
         /// `unauthorized_client`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`. It is a mistake in the
@@ -53,6 +54,16 @@ public struct OAuthError: RefreshFailure, Sendable {
     public var serverDescription: String?
     /// The failed call to the authorization server; nil when there was none.
     public var httpError: HttpError?
+    /// The server's error code, such as `invalid_grant` or `login_required`; nil when the server has named none. At most
+    /// 64 printable characters, and `‹redacted›` if it repeats a secret.
+    public var code: String? { reply?.code }
+
+    /// The server's refusal; nil when the answer names no error, or there is none.
+    var reply: ErrorReply?
+    /// The time between two polls that the answer names (RFC 8628 §3.2); nil when it names none.
+    var interval: Duration?
+    /// Whether the answer may be the remains of a token reply that broke off.
+    var isCutReply = false
 
     /// Creates an error.
     ///
@@ -78,8 +89,8 @@ public struct OAuthError: RefreshFailure, Sendable {
     /// How long the authorization server asks the caller to wait; nil when it does not say.
     public var retryAfter: Duration? { httpError?.retryAfter }
 
-    /// Whether the session is over, and only a sign-in by the user can help: ``Kind/invalidGrant`` and
-    /// ``Kind/noRefreshToken``.
+    /// Whether the session is over, and only a sign-in by the user can help: ``Kind/invalidGrant``, which
+    /// ``OAuthRules/endingCodes`` decides, and ``Kind/noRefreshToken``.
     ///
     /// No other kind ends a session: a misconfigured client, an outage or a senseless reply say nothing about the
     /// credential.
@@ -97,12 +108,17 @@ extension OAuthError: PrintableError, Redacted, LocalizedError {
     ///
     /// Contains no token, no body, no query and none of the server's own words.
     public var description: String {
-        httpError.map { "\(kind.sentence) (\($0))" } ?? kind.sentence
+        httpError.map { "\(sentence) (\($0))" } ?? sentence
+    }
+
+    private var sentence: String {
+        guard kind == .invalidGrant, let code else { return kind.sentence }
+        return "The sign-in is no longer good (\(code)); ask the user to sign in again."
     }
 
     /// The same as ``description``, followed by the trace of the failed call.
     public var debugDescription: String {
-        httpError.map { "\(kind.sentence) (\($0.debugDescription))" } ?? description
+        httpError.map { "\(sentence) (\($0.debugDescription))" } ?? description
     }
 
     /// The same as ``description``.
@@ -161,14 +177,17 @@ extension OAuthError {
     ///
     /// - Parameters:
     ///   - error: The failure.
+    ///   - rules: The rules that read the answer. Default: those of the standard.
     ///   - secrets: The values that were sent; if the server repeats one of them, it is not printed.
     ///   - spends: Whether the request spends something, so that it matters whether it ran. Default: true, as for a
     ///     refresh.
-    init(_ error: HttpError, hiding secrets: [String] = [], spends: Bool = true) {
-        let reply = error.response.flatMap { ErrorReply($0.body, contentType: $0.contentType, hiding: secrets) }
+    init(_ error: HttpError, _ rules: OAuthRules = .standard, hiding secrets: [String] = [], spends: Bool = true) {
+        let reply = error.response.flatMap { ErrorReply($0, rules: rules, hiding: secrets) }
         var kind = Kind(error, reply)
         if kind == .unavailable, spends, error.hasUnansweredAttempt { kind = .answerLost }
         self.init(kind, serverDescription: reply?.serverDescription, httpError: error)
+        self.reply = reply
+        interval = error.response.flatMap { try? ReplyFields($0) }?.seconds("interval")
     }
 
     /// Translates a successful response that cannot be used.
@@ -176,17 +195,25 @@ extension OAuthError {
     /// - Parameters:
     ///   - response: The response.
     ///   - malformed: What is wrong with it.
+    ///   - rules: The rules that read the answer. Default: those of the standard.
     ///   - secrets: The values that were sent; if the server repeats one of them, it is not printed.
-    init(_ response: HttpResponse<Data>, _ malformed: MalformedReply, hiding secrets: [String] = []) {
+    init(
+        _ response: HttpResponse<Data>,
+        _ malformed: MalformedReply,
+        _ rules: OAuthRules = .standard,
+        hiding secrets: [String] = []
+    ) {
+        let reply = ErrorReply(response, rules: rules, hiding: secrets)
         // Some servers refuse with 200. A redirect may not come from the server itself, and must not end a session.
         let isSuccess = (200...299).contains(response.status)
-        let reply =
-            isSuccess ? ErrorReply(response.body, contentType: response.contentType, hiding: secrets) : nil
         self.init(
-            reply?.kind ?? .malformedReply(reason: malformed.reason),
-            serverDescription: reply?.serverDescription,
+            (isSuccess ? reply?.kind : nil) ?? .malformedReply(reason: malformed.reason),
+            serverDescription: isSuccess ? reply?.serverDescription : nil,
             httpError: HttpError(unusable: response)
         )
+        self.reply = reply
+        interval = (try? ReplyFields(response))?.seconds("interval")
+        isCutReply = isSuccess && reply == nil && ReplyFields.mayBeRemains(of: response)
     }
 }
 
@@ -227,67 +254,4 @@ extension HttpError {
         )
         trace = response.trace
     }
-}
-
-extension HttpResponse<Data> {
-    fileprivate var contentType: String? { header.mediaType?.essence }
-}
-
-/// The reply of an authorization server that refuses a request (RFC 6749 §5.2).
-struct ErrorReply: Sendable {
-    /// The error code: 1 to 64 characters that §5.2 allows.
-    let code: String
-    /// The server's words for developers; nil when there are none.
-    let serverDescription: String?
-
-    /// Reads a reply; nil when it names no error. Unless its `Content-Type` is a form or text, it is read as JSON,
-    /// whatever the type says: a body that parses is JSON.
-    ///
-    /// - Parameters:
-    ///   - body: The reply's body.
-    ///   - contentType: The body's `Content-Type`. Default: nil, it has none.
-    ///   - secrets: The values that were sent; if the server repeats one of them in its code, it is not printed.
-    init?(_ body: Data, contentType: String? = nil, hiding secrets: [String] = []) {
-        let form = contentType.flatMap { ReplyFields.mayBeForm($0) ? $0 : nil }
-        guard let fields = try? ReplyFields(body, contentType: form), let code = try? fields.text("error") else {
-            return nil
-        }
-        self.init(code: code, serverDescription: try? fields.text("error_description"), hiding: secrets)
-    }
-
-    /// Reads a refusal from a redirect's parameters (§4.1.2.1).
-    init?(code: String, serverDescription: String?, hiding secrets: [String] = []) {
-        let allowed = code.utf8.filter { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        guard !allowed.isEmpty else { return nil }
-        // The code is printed. A standard code is not a secret, even if a short secret happens to occur in it.
-        let printed = String(decoding: allowed.prefix(64), as: UTF8.self)
-        let isRepeating =
-            !Self.knownCodes.contains(printed)
-            && secrets.contains { code.contains($0) || String(decoding: allowed, as: UTF8.self).contains($0) }
-        self.code = isRepeating ? "‹redacted›" : printed
-        self.serverDescription = serverDescription
-    }
-
-    private static let knownCodes: Set<String> = [
-        "access_denied", "authorization_pending", "expired_token", "invalid_client", "invalid_grant", "invalid_request",
-        "invalid_scope", "server_error", "slow_down", "temporarily_unavailable", "unauthorized_client",
-        "unsupported_grant_type", "unsupported_token_type",
-    ]
-
-    /// The kind of error that the code means in the reply of a token endpoint (§5.2, RFC 8628 §3.5).
-    var kind: OAuthError.Kind {
-        switch code {
-        case "invalid_grant": .invalidGrant
-        case "access_denied": .accessDenied
-        case "expired_token": .deviceCodeExpired
-        // An authorization endpoint's codes (§4.1.2.1) that token endpoints also send.
-        case "server_error", "temporarily_unavailable": .unavailable
-        default: .misconfigured(code: code)
-        }
-    }
-}
-
-extension ErrorReply: Redacted {
-    /// The code; never the server's own words.
-    var description: String { "ErrorReply(\(code))" }
 }

@@ -10,8 +10,9 @@ extension TokenEndpoint {
     ///   - redirect: The URL that the browser comes back to, as registered: `https`, `http` to this machine (RFC 8252
     ///     §7.3), or a scheme of the app's own (§7.1). It has no fragment.
     ///   - scope: The scope to ask for. Default: nil, the server's own choice.
-    ///   - parameters: More parameters for the server, such as `prompt`, `login_hint` or `audience`, sent sorted by
-    ///     name. Default: none, which every server accepts.
+    ///   - parameters: More parameters for the server, such as `prompt`, `login_hint`, `audience` or several `resource`
+    ///     (RFC 8707), sent sorted by name. The client's own are not added, since the browser's URL is no place for
+    ///     secrets. Default: none, which every server accepts.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``; ``OAuthError/Kind/insecureUrl`` for the
     ///   endpoint or the redirect; ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that the library sets
     ///   itself, for a redirect that no app receives (`javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their
@@ -20,7 +21,7 @@ extension TokenEndpoint {
     public func authorize(
         redirect: any UrlConvertible,
         scope: OAuthScope? = nil,
-        parameters: [String: String] = [:]
+        parameters: HttpQuery = [:]
     ) throws(OAuthError) -> AuthorizationRequest {
         let endpoint = try EndpointUrl(server.authorizationEndpoint, name: "authorization_endpoint")
         try Pkce.check(server)
@@ -33,11 +34,11 @@ extension TokenEndpoint {
         query.add(state.text, to: "state")
         query.add(Pkce.challenge(of: verifier.text), to: "code_challenge")
         query.add(Pkce.method, to: "code_challenge_method")
-        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
-            guard !Self.ownParameters.contains(name) else {
-                throw OAuthError(.invalidParameter(reason: "\(name) is set by the library"))
+        for field in TokenForm.fields(of: parameters).sorted(by: { $0.name < $1.name }) {
+            guard !Self.ownParameters.contains(field.name.lowercased()) else {
+                throw OAuthError(.invalidParameter(reason: "\(field.name) is set by the library"))
             }
-            query.add(value, to: name)
+            query.add(field.value, to: field.name)
         }
         return AuthorizationRequest(
             url: try endpoint.url(adding: query),
@@ -54,6 +55,7 @@ extension TokenEndpoint {
     /// - Parameters:
     ///   - redirect: The URL that the browser was redirected to.
     ///   - request: The request that ``authorize(redirect:scope:parameters:)`` returned.
+    ///   - parameters: More parameters of the token request, in addition to the client's. Default: none.
     /// - Throws: ``OAuthError``. Nothing is sent unless the redirect answers `request`: it leads to the same URL, or
     ///   else ``OAuthError/Kind/invalidParameter(reason:)``; its `state` is the request's
     ///   (``OAuthError/Kind/stateMismatch``); its issuer, if it names one, is the request's (RFC 9207,
@@ -63,18 +65,20 @@ extension TokenEndpoint {
     ///   certainly not looked at the code: no connection, 429, 503 with `Retry-After`.
     public func exchange(
         _ redirect: URL,
-        for request: AuthorizationRequest
+        for request: AuthorizationRequest,
+        parameters: HttpQuery = [:]
     ) async throws(OAuthError) -> OAuthCredential {
         // The code of one server must not be shown to another (RFC 9700 §4.4).
         guard request.issuer.utf8.elementsEqual(server.issuer.utf8) else { throw OAuthError(.issuerMismatch) }
         let answer = try RedirectReply(redirect.absoluteString, to: request.redirect)
         let code = try answer.code(for: request, namesIssuer: server.namesIssuerInRedirects)
-        let form = TokenForm(
+        var form = TokenForm(
             .init("grant_type", "authorization_code"),
             .init("code", code),
             .init("redirect_uri", request.redirect),
             .init("code_verifier", request.verifier.text)
         )
+        try form.add(client, TokenForm.fields(of: parameters))
         // A server treats a code that comes twice as stolen, and revokes what the first exchange issued (§4.1.2).
         guard request.redeem() else {
             throw OAuthError(.invalidParameter(reason: "this sign-in has been exchanged before; begin another one"))

@@ -14,14 +14,16 @@ import Nautilus
 /// certainly did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again,
 /// since a server that rotates refresh tokens takes the second use for theft and ends the session (RFC 9700 §4.14.2).
 ///
-/// Replies that deviate from the standard are read where that is safe: a form in place of JSON, either of them labelled
-/// as text, and a token without a `token_type`. A reply of more than 256 KiB is abandoned while it arrives, and counts
-/// as a lost answer.
+/// Replies that deviate from the standard are read where that is safe: JSON under any label, a form in place of JSON,
+/// and a token without a `token_type`. For others there are ``OAuthRules``. A reply of more than 256 KiB is abandoned
+/// while it arrives, and counts as a lost answer.
 public struct TokenEndpoint: Sendable {
     /// The server that requests go to.
     public let server: AuthorizationServer
     /// The client that sends them.
     public let client: OAuthClient
+    /// How the server's answers are read.
+    public let rules: OAuthRules
 
     let transport: any HttpTransport
     let retrierFactory: any RetrierFactory
@@ -38,6 +40,7 @@ public struct TokenEndpoint: Sendable {
     /// - Parameters:
     ///   - server: The server that requests go to.
     ///   - client: The client that sends them.
+    ///   - rules: How the server's answers are read. Default: as the standard has them.
     ///   - transport: The transport that moves bytes. Default: the process's shared transport.
     ///   - retrierFactory: The retriers that repeat requests which certainly did not run. Default: backoff with 3
     ///     attempts, since two retries, with 1.5 s of pauses at most unless the server asks for more, fit into the
@@ -58,6 +61,7 @@ public struct TokenEndpoint: Sendable {
     public init(
         server: AuthorizationServer,
         client: OAuthClient,
+        rules: OAuthRules = .standard,
         transport: any HttpTransport = PlatformTransport.shared,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
         clock: any Clock<Duration> = DefaultClock.current,
@@ -68,6 +72,7 @@ public struct TokenEndpoint: Sendable {
     ) {
         self.server = server
         self.client = client
+        self.rules = rules
         self.transport = transport
         self.retrierFactory = retrierFactory
         self.clock = clock
@@ -86,32 +91,42 @@ extension TokenEndpoint: Redacted {
 extension TokenEndpoint {
     /// Replaces a credential by a fresh one (RFC 6749 §6).
     ///
-    /// Values that the reply leaves out stay: the refresh token, unless the server rotates it, and the scope.
+    /// Values that the reply leaves out stay: the refresh token, unless the server rotates it, the scope and the other
+    /// fields.
     ///
     /// - Parameters:
     ///   - credential: The credential to replace. Its refresh token may be spent afterwards, even when this throws
     ///     ``OAuthError/Kind/answerLost`` or ``OAuthError/Kind/malformedReply(reason:)``.
     ///   - scope: The scope to ask for, within that of the credential. Default: nil, all of it.
+    ///   - parameters: More parameters, in addition to the client's. Default: none.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noRefreshToken``, at once, when there is no refresh token to spend;
     ///   ``OAuthError/Kind/invalidGrant`` when the server no longer accepts it.
     public func refresh(
         _ credential: OAuthCredential,
-        scope: OAuthScope? = nil
+        scope: OAuthScope? = nil,
+        parameters: HttpQuery = [:]
     ) async throws(OAuthError) -> OAuthCredential {
         guard let refreshToken = credential.refreshToken else { throw OAuthError(.noRefreshToken) }
         var form = TokenForm(.init("grant_type", "refresh_token"), .init("refresh_token", refreshToken))
         form.add(scope)
+        try form.add(client, TokenForm.fields(of: parameters))
         let reply = try await reply(to: form)
         return reply.credential(replacing: credential, requested: scope, receivedAt: wallClock())
     }
 
     /// Gets a credential for the client itself, without a user (RFC 6749 §4.4).
     ///
-    /// - Parameter scope: The scope to ask for. Default: nil, the server's own choice.
+    /// - Parameters:
+    ///   - scope: The scope to ask for. Default: nil, the server's own choice.
+    ///   - parameters: More parameters, in addition to the client's. Default: none.
     /// - Throws: ``OAuthError``.
-    public func clientCredentials(scope: OAuthScope? = nil) async throws(OAuthError) -> OAuthCredential {
+    public func clientCredentials(
+        scope: OAuthScope? = nil,
+        parameters: HttpQuery = [:]
+    ) async throws(OAuthError) -> OAuthCredential {
         var form = TokenForm(.init("grant_type", "client_credentials"))
         form.add(scope)
+        try form.add(client, TokenForm.fields(of: parameters))
         return try await reply(to: form).credential(requested: scope, receivedAt: wallClock())
     }
 }
@@ -141,7 +156,7 @@ extension TokenEndpoint {
     private func revoke(_ token: String, _ hint: String, at endpoint: EndpointUrl) async throws(OAuthError) {
         var form = TokenForm(.init("token", token))
         form.add("token_type_hint", hint)
-        try await send(form, to: endpoint) { _, _ throws(MalformedReply) in }
+        try await send(form, to: endpoint) { _ throws(MalformedReply) in }
     }
 }
 
@@ -151,8 +166,8 @@ extension TokenEndpoint {
     /// - Parameter retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
     func reply(to form: TokenForm, retrier: (any RetrierFactory)? = nil) async throws(OAuthError) -> TokenReply {
         let endpoint = try EndpointUrl(server.tokenEndpoint, name: "token_endpoint")
-        return try await send(form, to: endpoint, retrier: retrier) { body, contentType throws(MalformedReply) in
-            try TokenReply(body, contentType: contentType)
+        return try await send(form, to: endpoint, retrier: retrier) { response throws(MalformedReply) in
+            try TokenReply(response, rules)
         }
     }
 
@@ -162,13 +177,13 @@ extension TokenEndpoint {
     ///   - form: The form, without the client.
     ///   - endpoint: The URL to send it to.
     ///   - retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
-    ///   - read: Reads a successful reply from its body and its `Content-Type`.
+    ///   - read: Reads a successful reply.
     /// - Throws: ``OAuthError`` for every failure, and for a reply that cannot be read.
     func send<Reply>(
         _ form: TokenForm,
         to endpoint: EndpointUrl,
         retrier: (any RetrierFactory)? = nil,
-        reading read: (_ body: Data, _ contentType: String?) throws(MalformedReply) -> Reply
+        reading read: (_ response: HttpResponse<Data>) throws(MalformedReply) -> Reply
     ) async throws(OAuthError) -> Reply {
         var form = form
         form.add(client.fields)
@@ -180,9 +195,9 @@ extension TokenEndpoint {
             guard (200...299).contains(response.status) else {
                 throw MalformedReply("status \(response.status), a redirect, which is not followed with secrets")
             }
-            return try read(response.body, response.header.mediaType?.essence)
+            return try read(response)
         } catch {
-            throw OAuthError(response, error, hiding: secrets)
+            throw OAuthError(response, error, rules, hiding: secrets)
         }
     }
 
@@ -205,7 +220,7 @@ extension TokenEndpoint {
         do throws(HttpError) {
             return try await request.response(with: service)
         } catch {
-            throw OAuthError(error, hiding: secrets)
+            throw OAuthError(error, rules, hiding: secrets)
         }
     }
 }

@@ -81,7 +81,7 @@ extension TokenEndpoint {
         return SessionRules(
             stamp: { credential, request in
                 // A token of another type must not be used as a Bearer token (RFC 6749 §7.1).
-                guard credential.tokenType.lowercased() == "bearer" else {
+                guard rules.accepts(credential.tokenType) else {
                     throw OAuthError(.malformedReply(reason: "the token's type is not Bearer"))
                 }
                 request.header[.authorization] = "Bearer \(credential.accessToken)"
@@ -105,7 +105,8 @@ extension TokenEndpoint {
         do throws(OAuthError) {
             switch renewal {
             case .refreshToken: return try await refresh(credential)
-            case .clientCredentials(let scope): return try await clientCredentials(scope: scope)
+            case .clientCredentials(let scope):
+                return try await clientCredentials(scope: scope).keepingFields(of: credential)
             }
         } catch {
             guard error.endsSession else { throw error }
@@ -124,18 +125,9 @@ extension RenewalFailure {
             case .cancelled: error.httpError.map { $0.delivery != .notSent } ?? false ? .unclear : .notRenewed
             // A gateway has lost the answer of the server behind it.
             case .unavailable: [502, 504].contains(error.httpError?.status) ? .unclear : .notRenewed
-            case .malformedReply: error.httpError?.response?.isCutTokenReply ?? false ? .unclear : .notRenewed
+            case .malformedReply: error.isCutReply ? .unclear : .notRenewed
             default: .notRenewed
             }
-    }
-}
-
-extension HttpResponse<Data> {
-    /// Whether the response may be the remains of a token reply that cannot be read: its `Content-Type` is that of a
-    /// token reply, or is missing. A captive portal's page names its own type.
-    fileprivate var isCutTokenReply: Bool {
-        (200...299).contains(status)
-            && header.mediaType.map { ReplyFields.mayBeReply(contentType: $0.essence) } ?? true
     }
 }
 

@@ -2,7 +2,8 @@ import Nautilus
 
 /// Names and values of a query, as a browser sends them: `application/x-www-form-urlencoded` (RFC 6749 appendix B).
 struct FormFields: Sendable {
-    private let fields: [(name: String, value: String)]
+    /// The names and values, in order.
+    let fields: [(name: String, value: String)]
 
     /// Reads a query, without its `?`; nil when it has an invalid escape, or its bytes are not UTF-8.
     init?(_ query: Substring) {

@@ -32,7 +32,7 @@ struct DeviceReplyTests {
         "what the standard requires is there, and of its type",
         arguments: [
             ("device_code", "", "device_code is missing"), ("device_code", #""""#, "device_code is empty"),
-            ("device_code", "5", "device_code is no text"), ("user_code", "null", "user_code is missing"),
+            ("device_code", "{}", "device_code is no text"), ("user_code", "null", "user_code is missing"),
             ("verification_uri", "", "verification_uri is missing"),
             ("verification_uri", "[]", "verification_uri is no text"),
             ("verification_uri", #""""#, "verification_uri is no https URL"),

@@ -19,13 +19,13 @@ struct DeviceTests {
         let end: Duration
     }
 
-    private static let pending = ScriptedReply.json(["error": "authorization_pending"], status: 400)
+    static let pending = ScriptedReply.json(["error": "authorization_pending"], status: 400)
     private static let slowDown = ScriptedReply.json(["error": "slow_down"], status: 400)
-    private static let success = ScriptedReply.json(EndpointFixture.token)
+    static let success = ScriptedReply.json(EndpointFixture.token)
 
     /// Signs in with a device code of 10 minutes, unless `fields` say otherwise; `polls` are the replies, the last of
     /// which repeats.
-    private static func signIn(
+    static func signIn(
         granting fields: String = #""expires_in":600"#,
         _ polls: ScriptedReply...
     ) async throws -> Outcome {
@@ -69,7 +69,7 @@ struct DeviceTests {
         }
     }
 
-    private static func seconds(_ seconds: Int...) -> [Duration] { seconds.map { .seconds($0) } }
+    static func seconds(_ seconds: Int...) -> [Duration] { seconds.map { .seconds($0) } }
 
     @Test("the device asks by a form, and is given the codes (RFC 8628 §3.1)")
     func begin() async throws {

@@ -22,11 +22,13 @@ enum EndpointFixture {
         _ transport: ScriptedTransport,
         server: AuthorizationServer = server,
         client: OAuthClient = OAuthClient(id: "app"),
+        rules: OAuthRules = .standard,
         clock: any Clock<Duration> = ManualClock()
     ) -> TokenEndpoint {
         TokenEndpoint(
             server: server,
             client: client,
+            rules: rules,
             transport: transport,
             retrierFactory: BackoffRetrier.factory(
                 .standard.with {

@@ -53,7 +53,7 @@ struct EndpointRedactionTests {
             return [
                 .json(refusal, status: 400), .json(refusal), .json(refusal, status: 503),
                 .reply(status: 400, text: secret), .reply(text: secret), .json(["access_token": "\(secret)é"]),
-                .reply(text: #"{"access_token":"\#(secret)","token_type":1}"#),
+                .reply(text: #"{"access_token":["\#(secret)"],"token_type":1}"#),
                 .status(307, header: ["Location": "https://elsewhere.test/?a=\(secret)"]),
                 .status(400, header: ["WWW-Authenticate": secret, "Set-Cookie": secret]),
             ]

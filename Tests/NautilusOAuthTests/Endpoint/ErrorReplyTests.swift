@@ -8,11 +8,11 @@ import Testing
 @Suite("ErrorReply")
 struct ErrorReplyTests {
     private static func reply(_ body: String, hiding secrets: [String] = []) -> ErrorReply? {
-        ErrorReply(Data(body.utf8), hiding: secrets)
+        ErrorReply(HttpResponse(body: Data(body.utf8)), hiding: secrets)
     }
 
     @Test(
-        "every code of the token endpoint has its meaning (RFC 6749 §5.2, RFC 8628 §3.5, RFC 7009 §2.2.1)",
+        "every code of the token endpoint has its meaning (RFC 6749 §5.2, RFC 8628 §3.5, RFC 7009 §2.2.1, OpenID Connect Core §3.1.2.6)",
         arguments: [
             ("invalid_grant", .invalidGrant),
             ("invalid_client", .misconfigured(code: "invalid_client")),
@@ -28,7 +28,9 @@ struct ErrorReplyTests {
             ("server_error", .unavailable),
             ("temporarily_unavailable", .unavailable),
             ("Invalid_Grant", .misconfigured(code: "Invalid_Grant")),
-            ("interaction_required", .misconfigured(code: "interaction_required")),
+            ("interaction_required", .invalidGrant), ("login_required", .invalidGrant),
+            ("account_selection_required", .invalidGrant), ("consent_required", .invalidGrant),
+            ("bad_refresh_token", .misconfigured(code: "bad_refresh_token")),
         ] as [(String, OAuthError.Kind)]
     )
     func kinds(code: String, kind: OAuthError.Kind) throws {
@@ -98,7 +100,7 @@ struct ErrorReplyTests {
         var readCount = 0
         let count = trials(20_000)
         for _ in 1...count {
-            guard let reply = ErrorReply(Data(await inputs.next())) else { continue }
+            guard let reply = ErrorReply(HttpResponse(body: Data(await inputs.next()))) else { continue }
             readCount += 1
             try #require((1...64).contains(reply.code.utf8.count))
             try #require(reply.code.utf8.allSatisfy { 0x20...0x7E ~= $0 && !"\"\\".utf8.contains($0) })

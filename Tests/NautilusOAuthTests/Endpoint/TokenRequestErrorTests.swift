@@ -196,10 +196,6 @@ struct TokenRequestErrorTests {
             (.reply(text: "<html>"), .malformedReply(reason: "it is no JSON object")),
             (.reply(status: 204), .malformedReply(reason: "it is no JSON object")),
             (.json(["a": "b"]), .malformedReply(reason: "access_token is missing")),
-            (
-                .json(EndpointFixture.token, header: ["Content-Type": "text/html"]),
-                .malformedReply(reason: "its Content-Type is not JSON")
-            ),
             (.json(["error": "invalid_grant"]), .invalidGrant),
             (.json(["error": "bad_code"], header: ["Content-Type": "text/plain"]), .misconfigured(code: "bad_code")),
         ] as [(ScriptedReply, OAuthError.Kind)]

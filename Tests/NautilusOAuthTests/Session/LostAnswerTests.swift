@@ -124,6 +124,8 @@ struct LostAnswerTests {
             (.reply(header: [.contentType: "text/plain"], text: #"{"access_token":"ann"#), 1),
             (.reply(header: [.contentType: "text/plain;charset=utf-8"], text: "access_to"), 1),
             (.reply(text: #"{"access_token":"ann"#), 1), (.reply(text: ""), 1),
+            (.reply(header: [.contentType: "text/html"], text: #" {"access_token":"ann"#), 1),
+            (.reply(header: [.contentType: "text/html"], text: ""), 1),
             (.status(500), 0), (.status(503), 0), (.status(429), 0),
             (.reply(header: [.contentType: "text/html"], text: "<html>Welcome!</html>"), 0),
         ] as [(ScriptedReply, Int)]

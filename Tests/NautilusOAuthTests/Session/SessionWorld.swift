@@ -40,6 +40,8 @@ struct SessionWorld: SimulatedWorld {
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         endpointRetriers: any RetrierFactory = NilRetrier.factory(),
+        rules: OAuthRules = .standard,
+        client: OAuthClient = OAuthClient(id: "app"),
         observer: any CallObserver = NilCallObserver()
     ) -> OAuthSession {
         let endpoint = TokenEndpoint(
@@ -48,7 +50,8 @@ struct SessionWorld: SimulatedWorld {
                 tokenEndpoint: "https://id.test/token",
                 revocationEndpoint: "https://id.test/revoke"
             ),
-            client: OAuthClient(id: "app"),
+            client: client,
+            rules: rules,
             transport: server.transport,
             retrierFactory: endpointRetriers,
             clock: clock,

@@ -5,7 +5,7 @@ import Nautilus
 ///
 /// The client keeps a random verifier, sends only its hash with the browser, and shows the verifier itself when it
 /// exchanges the code. For the steps, see ``TokenEndpoint/authorize(redirect:scope:parameters:)`` and
-/// ``TokenEndpoint/exchange(_:for:)``; ``AuthorizationRequest`` keeps the verifier in between.
+/// ``TokenEndpoint/exchange(_:for:parameters:)``; ``AuthorizationRequest`` keeps the verifier in between.
 enum Pkce {
     /// The only method in use, SHA-256; the other one, `plain`, would send the verifier itself with the browser.
     static let method = "S256"

@@ -4,13 +4,16 @@ import Nautilus
 /// The fields of a request to the authorization server, and which of them are secrets.
 struct TokenForm: Sendable {
     /// One field, not yet encoded.
-    struct Field: Sendable {
+    struct Field: Hashable, Sendable {
         let name: String
         let value: String
+        /// Whether the app has added the field.
+        let isExtra: Bool
 
-        init(_ name: String, _ value: String) {
+        init(_ name: String, _ value: String, isExtra: Bool = false) {
             self.name = name
             self.value = value
+            self.isExtra = isExtra
         }
     }
 
@@ -35,6 +38,33 @@ struct TokenForm: Sendable {
         self.fields += fields
     }
 
+    /// Adds what the app has added to every request of its client, and to this one, whose parameters replace those of
+    /// the client that have the same name.
+    ///
+    /// - Throws: ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that the library sets. Some servers read
+    ///   names in any case, so `Grant_Type` is refused as well.
+    mutating func add(_ client: OAuthClient, _ parameters: [Field]) throws(OAuthError) {
+        let names = Set(parameters.map(\.name))
+        let extras = client.parameters.filter { !names.contains($0.name) } + parameters
+        let taken = Self.ownNames.union(fields.map(\.name))
+        if let field = extras.first(where: { taken.contains($0.name.lowercased()) }) {
+            throw OAuthError(.invalidParameter(reason: "\(field.name) is set by the library"))
+        }
+        fields += extras
+    }
+
+    /// The parameters as fields that the app has added.
+    static func fields(of parameters: HttpQuery) -> [Field] {
+        FormFields(parameters.encoded[...])?.fields.map { Field($0.name, $0.value, isExtra: true) } ?? []
+    }
+
+    /// What the grants themselves and the client's identification need. A scope is refused only where the request has
+    /// one already.
+    private static let ownNames: Set<String> = [
+        "client_id", "client_secret", "code", "code_verifier", "device_code", "grant_type", "redirect_uri",
+        "refresh_token",
+    ]
+
     /// The form as it is sent.
     var query: HttpQuery {
         fields.reduce(into: [:]) { query, field in query.add(field.value, to: field.name) }
@@ -45,7 +75,7 @@ struct TokenForm: Sendable {
 
     /// The values that must not be printed if a server repeats them.
     var secrets: [String] {
-        fields.filter { Self.secretNames.contains($0.name) && !$0.value.isEmpty }.map(\.value)
+        fields.filter { ($0.isExtra || Self.secretNames.contains($0.name)) && !$0.value.isEmpty }.map(\.value)
     }
 
     private static let secretNames: Set<String> = [
