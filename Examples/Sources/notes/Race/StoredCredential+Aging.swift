@@ -11,7 +11,8 @@ extension StoredCredential {
             tokenType: credential.tokenType,
             scope: credential.scope,
             lifetime: credential.lifetime,
-            receivedAt: credential.receivedAt - TimeInterval(duration.components.seconds)
+            receivedAt: credential.receivedAt - TimeInterval(duration.components.seconds),
+            fields: credential.fields
         )
         return try StoredCredential(
             session: session,

@@ -14,9 +14,8 @@ struct JsonMembers: Sendable {
         let bytes = Array(body)
         // A body in UTF-16 or UTF-32, which the decoder reads as well, has zeros.
         guard !bytes.contains(0) else { return nil }
-        var texts: [String: String] = [:]
+        var (names, values): ([ArraySlice<UInt8>], [ArraySlice<UInt8>]) = ([], [])
         var (depth, isText, isEscaped, start) = (0, false, false, 0)
-        var name: String?
         for (index, byte) in bytes.enumerated() {
             if isText {
                 isText = isEscaped || byte != UInt8(ascii: "\"")
@@ -30,29 +29,24 @@ struct JsonMembers: Sendable {
                 depth += 1
                 if depth == 1 { start = index + 1 }
             case UInt8(ascii: ":") where depth == 1:
-                name = Self.name(bytes[start..<index])
+                names.append(bytes[start..<index])
                 start = index + 1
-            case UInt8(ascii: ",") where depth == 1, UInt8(ascii: "}") where depth == 1:
-                if let name, texts[name] == nil { texts[name] = Self.text(bytes[start..<index]) }
-                name = nil
+            case UInt8(ascii: ",") where depth == 1:
+                values.append(bytes[start..<index])
                 start = index + 1
-                if byte == UInt8(ascii: "}") { depth -= 1 }
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 1 { values.append(bytes[start..<index]) }
                 depth -= 1
             default:
                 break
             }
         }
-        self.texts = texts
-    }
-
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
-    /// A member's name without its quotes and escapes; nil when it cannot be read.
-    private static func name(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard bytes.contains(UInt8(ascii: "\\")) else { return String(text(bytes).dropFirst().dropLast()) }
-        return try? JSONDecoder().decode(String.self, from: Data(bytes))
+        // All at once, since a decoder for each name would be slow.
+        let list = Data("[".utf8) + names.joined(separator: ",".utf8) + "]".utf8
+        guard let names = try? JSONDecoder().decode([String].self, from: list) else { return nil }
+        let texts = values.map { value in
+            String(decoding: value, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        self.texts = Dictionary(zip(names, texts)) { first, _ in first }
     }
 }

@@ -10,8 +10,8 @@ struct ReplyFields: Sendable {
     static let sizeLimit = 262_144
 
     private let values: [String: Value]
-    /// The JSON text of each value that is no text; nil for a form.
-    private let members: JsonMembers?
+    /// The body, if it is JSON, for those who need the JSON text of a value.
+    private let json: Data?
 
     /// Reads a body as JSON.
     ///
@@ -23,7 +23,7 @@ struct ReplyFields: Sendable {
         } catch {
             throw MalformedReply("it is no JSON object")
         }
-        members = JsonMembers(body)
+        json = body
     }
 
     /// Reads a body by its content: a body that parses as a JSON object is one, whatever its label. Otherwise it is
@@ -55,7 +55,7 @@ struct ReplyFields: Sendable {
             throw MalformedReply("it is no form")
         }
         values = fields.firstValues.mapValues(Value.text)
-        members = nil
+        json = nil
     }
 
     /// A text; nil when it is missing or null.
@@ -74,7 +74,7 @@ struct ReplyFields: Sendable {
     ///
     /// - Throws: ``MalformedReply``, for anything else.
     func token(_ name: String) throws(MalformedReply) -> String? {
-        if case .number = values[name], let number = members?.texts[name] { return number }
+        if case .number = values[name], let number = json.flatMap(JsonMembers.init)?.texts[name] { return number }
         return try text(name)
     }
 
@@ -114,6 +114,7 @@ struct ReplyFields: Sendable {
     /// All fields except those named and those that are null: texts as they are, anything else as its JSON text.
     func texts(except names: Set<String>) -> [String: String] {
         var texts: [String: String] = [:]
+        lazy var members = json.flatMap(JsonMembers.init)
         for (name, value) in values where !names.contains(name) {
             switch value {
             case .null: continue
