@@ -124,7 +124,11 @@ struct LateAnswerTests {
         try await SessionWorld.run { world in
             let revoked = Locked<[String]>([])
             world.server.transport
-                .on(.post, "/token", .delay(.seconds(2), then: .json(["access_token": "late", "token_type": "Bearer"])))
+                .on(
+                    .post,
+                    "/token",
+                    .delay(.seconds(2), then: .json(["access_token": "late", "token_type": "Bearer"]))
+                )
                 .on(.post, "/revoke") { request, _ in
                     guard case .data(let form) = request.body else { return .status(400) }
                     revoked.withLock { $0.append(String(decoding: form.prefix(12), as: UTF8.self)) }

@@ -166,7 +166,10 @@ struct RefreshEventsTests {
     @Test(
         "an error says what happened and what to do",
         arguments: [
-            (RefreshError.signedOut, "Nobody is signed in, or the user has signed out meanwhile; call signIn(_:) first."),
+            (
+                RefreshError.signedOut,
+                "Nobody is signed in, or the user has signed out meanwhile; call signIn(_:) first."
+            ),
             (
                 .sessionExpired(underlying: TerminalRefreshFailure("invalid_grant")),
                 "The session has expired (invalid_grant); ask the user to sign in again."
