@@ -3,7 +3,7 @@ extension Request {
     ///
     /// ```swift
     /// print(try await GetNote(id: 7).curlCommand(with: service))
-    /// // curl --request GET --user-agent Nautilus --header 'Accept:' 'https://api.example.com/v1/notes/7'
+    /// // curl --request GET --user-agent Nautilus 'https://api.example.com/v1/notes/7'
     /// ```
     /// Shows the request as it and the service declare it, including ``HttpService/asyncHeader``. Additions by
     /// interceptors and the retrier, such as a session's token, are missing, since asking for them could begin a

@@ -4,11 +4,11 @@ extension HttpRequest {
     /// The request as a `curl` command for a POSIX shell, to try it by hand.
     ///
     /// ```text
-    /// curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Content-Type: text/plain' --data-raw 'Hi' 'https://api.example.com/notes'
+    /// curl --request POST --user-agent Nautilus --header 'Content-Type: text/plain' --data-raw 'Hi' 'https://api.example.com/notes'
     /// ```
-    /// With its secrets it sends exactly this request: method, target, fields and bytes, and none of curl's own default
-    /// fields. A missing `User-Agent` or `Content-Type` is what `CurlTransport` would write; without a body nothing is
-    /// read from the input. Bytes that an argument cannot carry are in the command as base64.
+    /// With its secrets it sends exactly this request: method, target, fields and bytes. Where the request has none, the
+    /// fields `User-Agent`, `Accept` and `Content-Type` are what `CurlTransport` sends, and no other field is curl's own.
+    /// Bytes that an argument cannot carry are in the command as base64.
     ///
     /// - Parameter showsSecrets: Whether queries, secret path components, the values of sensitive fields, and the body
     ///   are shown. Default: false, since such commands end up in logs and tickets; if the hidden parts matter, the
@@ -39,7 +39,7 @@ extension HttpRequest {
     /// The lines of the header as curl takes them: a name with a colon alone leaves its own field out, one with a
     /// semicolon is sent without a value.
     private func curlLines(_ body: CurlCommandBody, showsSecrets: Bool) -> [String] {
-        var lines = header[.accept] == nil ? ["Accept:"] : []
+        var lines: [String] = []
         var hasCookie = false
         for field in header.fields {
             var field = field

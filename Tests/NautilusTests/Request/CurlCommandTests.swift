@@ -61,21 +61,21 @@ struct CurlCommandTests {
         for (method, command) in expected { #expect(try Self.words(method: method) == command) }
     }
 
-    @Test("F1: curl adds no field of its own to the request")
+    @Test("F1: curl adds no field of its own to the request, other than those that CurlTransport adds")
     func defaults() throws {
         let url = try URL.reading("https://a.example/b")
         #expect(
             HttpRequest(url: url).curlCommand()
-                == "curl --request GET --user-agent Nautilus --header 'Accept:' 'https://a.example/b'"
+                == "curl --request GET --user-agent Nautilus 'https://a.example/b'"
         )
         #expect(
             HttpRequest(method: .post, url: url).curlCommand()
-                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Content-Type:' "
+                == "curl --request POST --user-agent Nautilus --header 'Content-Type:' "
                 + "--data-raw '' 'https://a.example/b'"
         )
         #expect(
             HttpRequest(method: .post, url: url, body: .data(Data("x".utf8))).curlCommand(showsSecrets: true)
-                == "curl --request POST --user-agent Nautilus --header 'Accept:' "
+                == "curl --request POST --user-agent Nautilus "
                 + "--header 'Content-Type: application/octet-stream' --data-raw 'x' 'https://a.example/b'"
         )
         let large = Data(repeating: 0x61, count: 1_025)

@@ -71,13 +71,13 @@ struct PrintingObserverTests {
         let service = Staging(transport: transport)
         #expect(
             try await Create().curlCommand(with: service)
-                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: ‹redacted›' "
+                == "curl --request POST --user-agent Nautilus --header 'Authorization: ‹redacted›' "
                 + "--header 'Content-Type: application/json' "
                 + "--data-raw '‹15 bytes›' 'https://api.example.com/v1/a%20b?…'"
         )
         #expect(
             try await Create().curlCommand(with: AnyHttpService(service), showsSecrets: true)
-                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: secret' "
+                == "curl --request POST --user-agent Nautilus --header 'Authorization: secret' "
                 + "--header 'Content-Type: application/json' "
                 + #"--data-raw '{"name":"it'\''s"}' 'https://api.example.com/v1/a%20b?token=secret'"#
         )
@@ -112,13 +112,13 @@ struct PrintingObserverTests {
         )
         #expect(
             request.curlCommand()
-                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: ‹redacted›' "
+                == "curl --request POST --user-agent Nautilus --header 'Authorization: ‹redacted›' "
                 + #"--header 'X-Name: it'\''s' --header 'Content-Type: application/octet-stream' "#
                 + #"--data-raw '‹15 bytes›' 'https://api.example.com/a?…'"#
         )
         #expect(
             request.curlCommand(showsSecrets: true)
-                == "curl --request POST --user-agent Nautilus --header 'Accept:' --header 'Authorization: secret' "
+                == "curl --request POST --user-agent Nautilus --header 'Authorization: secret' "
                 + #"--header 'X-Name: it'\''s' --header 'Content-Type: application/octet-stream' "#
                 + #"--data-raw 'secret '\''quoted'\''' 'https://api.example.com/a?key=secret'"#
         )
