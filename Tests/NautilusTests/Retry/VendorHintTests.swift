@@ -61,10 +61,11 @@ struct VendorHintTests {
             let inMilliseconds = Api(transport: replies, clock: clock, unit: .milliseconds)
             let none = api.with { $0.retryAfterField = nil }
             let own = none.with { $0.retryAfterField = RetryAfterField("X-Backoff", in: .seconds) }
+            let changed = api.with { $0.maxAttempts = 5 }
             for (service, wait) in [
                 (AnyHttpService(api), .seconds(3)), (AnyHttpService(inMilliseconds), .milliseconds(3)),
                 (AnyHttpService(Wrapped(forwarded: api)), .seconds(3)), (own, .seconds(3)),
-                (api.with { $0.maxAttempts = 5 }, .seconds(3)),
+                (changed, .seconds(3)),
             ] as [(AnyHttpService<HttpError>, Duration)] {
                 let start = clock.now
                 #expect(try await Ping.post.schedule(with: service) == "ok")
