@@ -99,7 +99,7 @@ struct GuestSequenceTests {
             asked.withLock { $0 = 0 }
             leaves.withLock { $0 = true }
             let result = await GetNotes().result(with: service().1)
-            #expect(result.error?.isSuperseded == true)
+            #expect(result.error?.requiresSignIn == true)
             #expect(transport.count == 1)
         }
     }

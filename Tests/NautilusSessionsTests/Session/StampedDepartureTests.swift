@@ -65,7 +65,7 @@ struct StampedDepartureTests {
             try await world.sleep(.milliseconds(200))
             #expect(world.server.renewals == ["anna-1"])
             let ending = there.signOutNow()
-            #expect(await call.isSuperseded)
+            #expect(await call.isSignedOut)
             try await ending.finish()
             #expect(world.server.renewals == ["anna-1"])
         }
