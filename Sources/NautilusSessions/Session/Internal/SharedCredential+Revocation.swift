@@ -106,7 +106,14 @@ extension SharedCredential {
         let (isAsked, endedHere) = state.withLock { state in
             (state.revokedSessions.contains(late.session), state.isOver(late.session))
         }
-        if isAsked { revokeInBackground(late.credential) } else if endedHere { spare(late.credential) }
+        if isAsked {
+            revokeInBackground(late.credential)
+        } else if endedHere {
+            spare(late.credential)
+        } else {
+            // Another process has ended the session, which a call here has noticed before the refresh did.
+            revokeUnlessReplaced(late.credential)
+        }
     }
 
     /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here
