@@ -52,8 +52,8 @@
                             decoded.append(contentsOf: piece)
                             return .later
                         }
-                        // The last one that was kept back, and one more.
-                        #expect(pieces <= 2)
+                        // What each coding has kept back.
+                        #expect(pieces <= times)
                     }
                 }
             }
