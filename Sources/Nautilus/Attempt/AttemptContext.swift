@@ -277,14 +277,11 @@ extension AttemptContext {
         progress?.noteHeader()
     }
 
-    /// Notes the answer as far as it has arrived, so that its status outlives a failure of its body.
+    /// Notes the answer as far as it could be read, so that its status outlives a failure of its body.
     ///
-    /// A transport calls this before it throws because of a body that broke off, could not be decoded or was too large.
-    /// It may also call it when the header of a status outside of 200 to 299 arrives, since the attempt's timeout may
-    /// end the wait for the body. Then a status that the request does not accept is the attempt's answer, as if its
-    /// body were whole; any other is part of the error (``HttpError/response``). The last call counts.
-    ///
-    /// - Parameter response: Status, header, and the part of the body that could be read.
+    /// A transport calls this before it throws because of a body, and may call it when a status from 300 on arrives, since
+    /// the timeout may end the wait for the body. A status that the request does not accept is then the attempt's answer;
+    /// any other is part of the error (``HttpError/response``). The last call counts.
     public func noteAnswer(_ response: HttpResponse<Data>) {
         progress?.noteAnswer(response)
     }
