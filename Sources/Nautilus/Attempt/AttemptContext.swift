@@ -280,8 +280,7 @@ extension AttemptContext {
     /// Notes the answer as far as it could be read, so that its status outlives a failure of its body.
     ///
     /// A transport calls this before it throws because of a body, and may call it when a status from 300 on arrives, since
-    /// the timeout may end the wait for the body. A status that the request does not accept is then the attempt's answer;
-    /// any other is part of the error (``HttpError/response``). The last call counts.
+    /// the timeout may end the wait for it. An unaccepted status is then the answer; any other is part of the error.
     public func noteAnswer(_ response: HttpResponse<Data>) {
         progress?.noteAnswer(response)
     }
