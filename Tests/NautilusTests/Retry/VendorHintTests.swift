@@ -81,7 +81,7 @@ struct VendorHintTests {
         for (header, wait) in [
             (["Retry-After": "4", "X-Backoff": "2"], .seconds(4)),
             (["Retry-After": "1", "X-Backoff": "2"], .seconds(2)),
-            (["X-Backoff": "soon"], nil), (["X-Backoff": "99999999999999999999"], HttpHeader.longestRetryAfter),
+            (["X-Backoff": "soon"], nil), (["X-Backoff": "99999999999999999999"], .seconds(4_294_967_295)),
         ] as [(HttpHeader, Duration?)] {
             let api = Api(transport: ScriptedTransport(.status(429, header: header)), clock: ManualClock())
                 .with { $0.retrierFactory = NilRetrier.factory() }
