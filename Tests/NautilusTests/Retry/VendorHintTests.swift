@@ -53,7 +53,7 @@ struct VendorHintTests {
 
     @Test("F8: a service's own field counts like Retry-After, in its unit, also if the service is wrapped or changed")
     func ownField() async throws {
-        try await simulate { simulation in
+        try await simulate { (simulation) async throws -> Void in
             let clock = simulation.clock
             let rejection = ScriptedReply.status(529, header: ["x-backoff": "2.5"])
             let replies = ScriptedTransport { _, context in context.number == 1 ? rejection : .reply(text: "ok") }
@@ -68,7 +68,8 @@ struct VendorHintTests {
                 (changed, .seconds(3)),
             ] as [(AnyHttpService<HttpError>, Duration)] {
                 let start = clock.now
-                #expect(try await Ping.post.schedule(with: service) == "ok")
+                let text = try await Ping.post.schedule(with: service)
+                #expect(text == "ok")
                 #expect(start.duration(to: clock.now) == wait)
             }
             let error = await #expect(throws: HttpError.self) { try await Ping.post.schedule(with: none) }
@@ -108,7 +109,8 @@ struct VendorHintTests {
                 }
                 _ = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: api) }
                 let start = clock.now
-                #expect(try await Ping.get.schedule(with: api) == "ok")
+                let text = try await Ping.get.schedule(with: api)
+                #expect(text == "ok")
                 #expect(start.duration(to: clock.now) >= .milliseconds(1_500))
                 #expect(start.duration(to: clock.now) < .milliseconds(1_600))
                 let guarded = api.with { $0.interceptors = [breaker] }
