@@ -86,9 +86,10 @@ struct LinkParser {
     struct Entry {
         /// The link; nil without a target in brackets.
         let link: HttpLink?
-        /// What cannot be read: all of an entry without a link, or what follows a link's parameters. Empty if all of
-        /// the entry was read.
+        /// All of an entry without a link, or what follows a link's target.
         let rest: String
+        /// Whether all of the entry was read.
+        let isWhole: Bool
 
         /// Whether the link was most probably meant to have a relation, which it does not have as it is written.
         func seemsToBe(_ relation: String) -> Bool {
@@ -96,7 +97,7 @@ struct LinkParser {
             // It is not about the response.
             guard link.anchor == nil, !link.relations.contains(relation) else { return false }
             // Of several relations, the first counts (RFC 8288 §3.3).
-            guard let words = link.parameters["rel"], !words.isEmpty else { return rest.mentions(relation) }
+            guard !link.relations.isEmpty else { return !isWhole && rest.mentions(relation) }
             return link.relations.contains { $0.withoutSigns == relation }
         }
     }
@@ -107,10 +108,12 @@ struct LinkParser {
         while true {
             field.skip { $0.isBlank || $0 == UInt8(ascii: ",") }
             guard !field.isAtEnd else { return entries }
-            let link = readTarget().map { HttpLink(target: $0, parameters: readParameters()) }
+            let target = readTarget()
             let start = field.position
+            let link = target.map { HttpLink(target: $0, parameters: readParameters()) }
+            let isWhole = link != nil && (field.isAtEnd || field.current == UInt8(ascii: ","))
             skipToComma()
-            entries.append(Entry(link: link, rest: field.text(from: start)))
+            entries.append(Entry(link: link, rest: field.text(from: start), isWhole: isWhole))
         }
     }
 
