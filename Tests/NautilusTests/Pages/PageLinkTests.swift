@@ -255,7 +255,8 @@ struct PageLinkTests {
             "</next>; rel=\"prev\" next", "</2>; rel=next; anchor=\"/other\"", "</2?rel=next>; rel=last; x\"",
             "<https://a.example/rels/next>; rel=\"https://a.example/rels/next\"",
             "https://a.example/?rel=next; rel=last",
-            "</2>; rel=prev; rel=next", "</2>; title=\"a rel=next\"", "</style.css>; rel=preload; as=style, x; rel=\"nextish\"",
+            "</2>; rel=prev; rel=next", "</2>; title=\"a rel=next\"",
+            "</style.css>; rel=preload; as=style, x; rel=\"nextish\"",
         ]
     )
     func otherLinks(field: String) async throws {
