@@ -114,7 +114,7 @@ extension AnyRequest where Result: Decodable {
 extension AnyRequest where Result: Decodable {
     private static func result(of response: HttpResponse<Data>, _ decoder: () -> JSONDecoder) throws -> Result {
         if response.hasNoContent, let nothing = OptionalResult<Result>.nothing { return nothing }
-        return try result(of: response.body, decoder)
+        return try result(of: response) { body in try result(of: body, decoder) }
     }
 
     private static func result(of body: Data, _ decoder: () -> JSONDecoder) throws -> Result {

@@ -58,12 +58,14 @@ struct VendorHintTests {
             let rejection = ScriptedReply.status(529, header: ["x-backoff": "2.5"])
             let replies = ScriptedTransport { _, context in context.number == 1 ? rejection : .reply(text: "ok") }
             let api = Api(transport: replies, clock: clock)
-            let inMilliseconds = Api(transport: replies, clock: clock, unit: .milliseconds)
+            let longer = ScriptedReply.status(529, header: ["x-backoff": "2500"])
+            let slower = ScriptedTransport { _, context in context.number == 1 ? longer : .reply(text: "ok") }
+            let inMilliseconds = Api(transport: slower, clock: clock, unit: .milliseconds)
             let none = api.with { $0.retryAfterField = nil }
             let own = none.with { $0.retryAfterField = RetryAfterField("X-Backoff", in: .seconds) }
             let changed = api.with { $0.maxAttempts = 5 }
             for (service, wait) in [
-                (AnyHttpService(api), .seconds(3)), (AnyHttpService(inMilliseconds), .milliseconds(3)),
+                (AnyHttpService(api), .seconds(3)), (AnyHttpService(inMilliseconds), .milliseconds(2500)),
                 (AnyHttpService(Wrapped(forwarded: api)), .seconds(3)), (own, .seconds(3)),
                 (changed, .seconds(3)),
             ] as [(AnyHttpService<HttpError>, Duration)] {

@@ -84,7 +84,7 @@ struct TextTranscoder: Sendable {
         let bytes = beginning.take() ?? Data()
         guard let (charset, length) = TextCharset.mark(of: bytes) else { return try transcoded(bytes) }
         self.charset = charset
-        return try transcoded(bytes.dropFirst(length))
+        return try transcoded(Data(bytes.dropFirst(length)))
     }
 
     private mutating func transcoded(_ bytes: Data) throws(UnknownCharset) -> Data {

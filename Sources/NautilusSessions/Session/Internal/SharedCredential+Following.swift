@@ -59,7 +59,7 @@ extension SharedCredential {
     /// - Returns: False when something has happened here meanwhile.
     private func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
         guard follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) else { return false }
-        if record.renewals > 0 { revokeUnlessReplaced(record.credential) }
+        if record.renewals > 0 { revokeUnlessReplaced(record) }
         return true
     }
 
@@ -151,7 +151,7 @@ extension SharedCredential {
                 return nil
             }
             guard follow(look, from: known, since: epoch) else { continue }
-            if look.isSignOut { revokeUnlessReplaced(record.credential) }
+            if look.isSignOut { revokeUnlessReplaced(record) }
             return nil
         }
     }

@@ -20,7 +20,7 @@ extension SharedCredential {
             let result = await CredentialWork.run { () async -> Result<Record, any Error> in
                 do { return .success(try await sent(base)) } catch { return .failure(error) }
             }
-            if request.end(with: result), case .success(let late) = result { await revokeLate(late) }
+            if request.end(with: result), case .success(let late) = result { revokeLate(late) }
             state.withLock { $0.refreshes -= 1 }
         }
         await request.wait()
@@ -40,20 +40,6 @@ extension SharedCredential {
     private func sent(_ base: Record) async throws -> Record {
         let fresh = Record.Encoded(try await rules.renew(base.credential))
         return base.replacing(fresh, cameExpired: rules.lifetime(fresh.credential).map { $0 <= .zero } ?? false)
-    }
-
-    /// Has the server forget what a renewal has brought after the end of its session.
-    private func revokeLate(_ late: Record) async {
-        let (isAsked, endedHere) = state.withLock { state in
-            (state.revokedSessions.contains(late.session), state.isOver(late.session))
-        }
-        if isAsked {
-            _ = await revoke(late.credential)
-        } else if endedHere {
-            spare(late.credential)
-        } else {
-            revokeUnlessReplaced(late.credential)
-        }
     }
 
     /// Keeps a credential that nobody has taken until nobody is signed in: while somebody is, that may be the same user,

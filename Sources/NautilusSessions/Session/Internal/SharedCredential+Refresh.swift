@@ -69,13 +69,13 @@ extension SharedCredential {
         let (epoch, known) = present()
         // The renewed record may not even be saved, if the sign-in or sign-out has cancelled that.
         guard known.record?.session == renewed.session else {
-            revokeIfSignedOut(renewed)
+            revokeLate(renewed)
             throw SessionError(.superseded)
         }
         // An unsaved record cannot be in the store, and a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
-        if look.isSignOut { revokeUnlessReplaced(renewed.credential) }
+        if look.isSignOut { revokeUnlessReplaced(renewed) }
         throw SessionError(.superseded)
     }
 

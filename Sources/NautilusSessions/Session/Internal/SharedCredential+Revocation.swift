@@ -63,7 +63,9 @@ extension SharedCredential {
     /// Revokes the renewed credential of a session that was ended elsewhere, since the process where the user signed
     /// out does not know of it. Revokes nothing when another session has taken this one's place: it may be the same
     /// user's, and revoking one credential could end everything that user has ever granted.
-    func revokeUnlessReplaced(_ credential: Credential) {
+    func revokeUnlessReplaced(_ late: Record) {
+        // It is found in several places: by whoever notices the end, and by the refresh itself.
+        guard state.withLock({ $0.lateSessions.insert(late.session).inserted }) else { return }
         let check = BackgroundTask.start { [weak self, store] in
             // A sign-in ends the session before, then waits for the lock, which is held here, and keeps it until it is
             // stored. Each may take as long as its store needs.
@@ -73,7 +75,7 @@ extension SharedCredential {
             let glance = try? await store.glance()
             store.unlock(lock)
             guard let glance, glance.stored == nil else { return }
-            _ = await self?.revoke(credential)
+            _ = await self?.revoke(late.credential)
         }
         checks.add(check)
     }
@@ -102,7 +104,7 @@ extension SharedCredential {
 
     /// Has the server forget the result of a refresh whose session was signed out meanwhile. After another user's
     /// sign-in it waits until nobody is signed in.
-    func revokeIfSignedOut(_ late: Record) {
+    func revokeLate(_ late: Record) {
         let (isAsked, endedHere) = state.withLock { state in
             (state.revokedSessions.contains(late.session), state.isOver(late.session))
         }
@@ -112,7 +114,7 @@ extension SharedCredential {
             spare(late.credential)
         } else {
             // Another process has ended the session, which a call here has noticed before the refresh did.
-            revokeUnlessReplaced(late.credential)
+            revokeUnlessReplaced(late)
         }
     }
 
