@@ -126,7 +126,7 @@ struct VendorHintTests {
     @Test(
         "F8: x-should-retry is followed only by choice; false stops any status, and true retries any",
         arguments: [
-            (503, "false", true, false), (429, "False", true, false), (400, "true", true, false),
+            (503, "false", true, false), (429, "False", true, false), (400, "true", false, true),
             (409, " TRUE ", false, true), (503, "perhaps", true, true), (404, "perhaps", false, false),
             (503, "true, false", true, false),
         ] as [(Int, String, Bool, Bool)]
