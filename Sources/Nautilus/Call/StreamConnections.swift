@@ -199,7 +199,9 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     }
 
     /// Reports the loss that ends the stream to the observer, and returns its error.
-    private func ended(by loss: StreamLoss, _ decision: CallTrace.Decision, surfacing other: HttpError? = nil) -> HttpError {
+    private func ended(by loss: StreamLoss, _ decision: CallTrace.Decision, surfacing other: HttpError? = nil)
+        -> HttpError
+    {
         tell(loss, decision)
         return loss.final(decision, surfacing: other)
     }
