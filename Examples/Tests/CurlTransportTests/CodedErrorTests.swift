@@ -70,7 +70,7 @@ struct CodedErrorTests {
     func twice() async throws {
         let twice = Self.gzip(HostileAnswer.gzip)
         for body in [twice, twice + Data("\r\n".utf8), twice + Data(count: 512)] {
-            try await ScriptedServer.run(Self.answer(200, "gzip, gzip", body)) { server in
+            try await ScriptedServer.run(Self.answer(200, "gzip, gzip", body)) { server async throws in
                 #expect(try await send(.get, server.url).text == "hello")
                 #expect(try await stream(.get, server.url).body.text == "hello")
             }
