@@ -73,6 +73,13 @@ struct BrokenPromiseTests {
             "a streamed body that ends early is a transport error behind what has come, maybe executed",
             "cancelling the reader of a streamed body ends it",
         ],
+        .forgetsAnswers: [
+            "an error status is not lost to a body that ends early, or is not coded as its header says",
+            "an error status is not lost to a broken body if the request's body is a stream",
+            "a success with a body that ends early is an error of the body, with the status in it",
+        ],
+        .passesCodedBytes: ["bytes with a transfer coding that is not undone are never a body"],
+        .failsBrokenStreams: ["a streamed response brings its status, though its body is broken"],
     ]
 
     @Test("that one, and no other", .serialized, arguments: FlawedTransport.Flaw.allCases)

@@ -11,6 +11,7 @@ actor FlawedTransport: InterruptibleTransport {
         case keepsCookies, remembersAnswers
         case refusesAtLimit, ignoresLimit, limitsHead
         case emptiesStreams
+        case forgetsAnswers, passesCodedBytes, failsBrokenStreams
     }
 
     private let flaw: Flaw
@@ -34,15 +35,24 @@ actor FlawedTransport: InterruptibleTransport {
             throw CancellationError()
         }
         do {
-            let response = try await transport.send(spoiled(request), context: context)
+            // A context of its own: nobody learns which answer has arrived.
+            let isBroken = flaw == .forgetsAnswers && request.hasBrokenAnswer
+            let noted = isBroken ? AttemptContext(serviceOrigin: context.serviceOrigin) : context
+            let response = try await transport.send(spoiled(request), context: noted)
             return try await spoiled(response, to: request, context)
         } catch {
             if flaw == .givesUpAfterFailure { failure = error }
+            if flaw == .passesCodedBytes, request.url.path == "/transfer-coded/200" {
+                return HttpResponse(status: 200, header: [:], body: Data([0x1F, 0x8B]), url: request.url)
+            }
             throw spoiled(error)
         }
     }
 
     func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+        if flaw == .failsBrokenStreams, request.hasBrokenAnswer {
+            throw TransportError.failed(.badServerResponse, delivery: .maybeExecuted, reason: "broken")
+        }
         do {
             let response = try await transport.stream(spoiled(request), context: context)
             return response.replacingBody(spoiled(response.body))
@@ -113,6 +123,13 @@ actor FlawedTransport: InterruptibleTransport {
         default:
             return error
         }
+    }
+}
+
+extension HttpRequest {
+    /// Whether the server's answer has a body that fails.
+    fileprivate var hasBrokenAnswer: Bool {
+        ["cut", "miscoded", "transfer-coded"].contains { url.path.hasPrefix("/\($0)/") }
     }
 }
 
