@@ -50,9 +50,10 @@ extension SharedCredential {
         state.withLock { $0.spared.append(credential) }
     }
 
-    /// Has the server forget the credentials that were kept while somebody was signed in.
+    /// Has the server forget the credentials that were kept while somebody was signed in, unless somebody is again.
     func revokeSpared() {
-        let spared = state.withLock { state in
+        let spared = state.withLock { state -> [Credential] in
+            guard state.record == nil else { return [] }
             defer { state.spared = [] }
             return state.spared
         }

@@ -40,6 +40,8 @@ extension SharedCredential {
                 noteRevocation(of: replaced, in: &state)
             } else {
                 state.sparingSignIns += 1
+                // Nor is what a refresh of an earlier session may still bring revoked before the next sign-out.
+                state.revokedSessions = []
             }
             if let replaced { state.overruled.insert(replaced.session) }
             state.noteEnd(of: replaced?.session)
