@@ -65,7 +65,12 @@ extension SharedCredential {
     /// user's, and revoking one credential could end everything that user has ever granted.
     func revokeUnlessReplaced(_ late: Record) {
         // It is found in several places: by whoever notices the end, and by the refresh itself.
-        guard state.withLock({ $0.lateSessions.insert(late.session).inserted }) else { return }
+        let isNews = state.withLock { state in
+            if let known = state.lateSessions[late.session], known >= late.renewals { return false }
+            state.lateSessions[late.session] = late.renewals
+            return true
+        }
+        guard isNews else { return }
         let check = BackgroundTask.start { [weak self, store] in
             // A sign-in ends the session before, then waits for the lock, which is held here, and keeps it until it is
             // stored. Each may take as long as its store needs.

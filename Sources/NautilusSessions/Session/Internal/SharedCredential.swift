@@ -121,8 +121,9 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The sessions whose credential the server has been asked to forget, as long as a refresh runs that may be of
         /// one of them.
         var revokedSessions: Set<UUID> = []
-        /// The sessions whose late credential the server is being asked to forget, for as long.
-        var lateSessions: Set<UUID> = []
+        /// The sessions whose late credential the server is being asked to forget, for as long, each with the number of
+        /// renewals that it had then.
+        var lateSessions: [UUID: Int] = [:]
         /// Credentials that came too late to be taken, while somebody else was signed in: the next sign-out has the
         /// server forget them.
         var spared: [Credential] = []
@@ -134,7 +135,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var begunHere: UUID?
         /// How many refreshes are running, including those whose session is over.
         var refreshes = 0 {
-            didSet { if refreshes == 0 { (revokedSessions, lateSessions) = ([], []) } }
+            didSet { if refreshes == 0 { (revokedSessions, lateSessions) = ([], [:]) } }
         }
         /// The store's lock, kept as long as it is needed and nothing is being saved.
         var keptLock: (any CredentialLock)?
