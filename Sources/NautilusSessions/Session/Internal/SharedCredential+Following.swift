@@ -225,6 +225,7 @@ extension SharedCredential {
         if isFollowed, isOvertaken { tryAgain() }
         // The lock was kept for an unsaved renewal that no longer matters.
         if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
+        if isFollowed, look.isSignOut { revokeSpared() }
         // A record that is stored but not shown is left from a sign-out that did not get to its removal, and may never
         // do so.
         if isFollowed, look.isSignOut, look.version != nil { removeRemains() }

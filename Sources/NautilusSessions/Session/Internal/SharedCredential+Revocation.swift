@@ -76,10 +76,14 @@ extension SharedCredential {
             // stored. Each may take as long as its store needs.
             try? await store.clock.sleep(for: store.limit.clampedToCentury)
             // Whose store is that slow, or cannot be read, may have another session.
-            guard let lock = await store.lockInTime() else { return }
-            let glance = try? await store.glance()
-            store.unlock(lock)
-            guard let glance, glance.stored == nil else { return }
+            let lock = await store.lockInTime()
+            let glance = lock == nil ? nil : try? await store.glance()
+            if let lock { store.unlock(lock) }
+            guard let glance, glance.stored == nil else {
+                // The next sign-out revokes it.
+                self?.state.withLock { $0.spared.append(late.credential) }
+                return
+            }
             _ = await self?.revoke(late.credential)
         }
         checks.add(check)
