@@ -23,14 +23,13 @@ extension SharedCredential {
             if request.end(with: result), case .success(let late) = result { revokeLate(late) }
             state.withLock { $0.refreshes -= 1 }
         }
+        // At once: whoever ends the session may wait for what it leaves behind before this task goes on.
+        background.add(task)
         await request.wait()
         if request.result == nil {
             // Whoever cancels the refresh may still be changing the state.
             let isOver = turn.take { state.withLock { $0.record?.session != base.session } }
-            if isOver, request.leave() {
-                background.add(task)
-                return nil
-            }
+            if isOver, request.leave() { return nil }
             task.cancel()
             await task.value
         }
