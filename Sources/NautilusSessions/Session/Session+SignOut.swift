@@ -61,6 +61,7 @@ extension Session {
                 failure.withLock { $0 = error }
             }
         }
+        shared.signOuts.add(task)
         return SignOut(task: task, failure: failure)
     }
 

@@ -247,6 +247,7 @@ extension Session {
         }
         try await shared.write()
         await shared.finishBackground(includingChecks: true)
+        if Task.isCancelled { throw SessionError(.cancelled) }
         // Wait for the removal of what a killed process's sign-out has left.
         await shared.state.withLock { $0.removal }?.value
     }

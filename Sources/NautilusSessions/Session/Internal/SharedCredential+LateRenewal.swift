@@ -66,9 +66,17 @@ extension SharedCredential {
     ///   in elsewhere. Default: false, since that takes half a minute.
     func finishBackground(includingChecks includesChecks: Bool = false) async {
         guard !CredentialWork.isActive else { return }
-        _ = await store.wait(atMost: .seconds(60)) { [background] in await background.finish() }
+        let hasEnded = await store.wait(atMost: .seconds(60), endingWhenCancelled: includesChecks) { [background] in
+            await background.finish()
+            return true
+        }
+        // The next sign-out, perhaps another user's, does not wait once more for what hangs.
+        if hasEnded == nil, !Task.isCancelled { background.forget() }
         guard includesChecks else { return }
-        _ = await store.wait(atMost: store.limit * 2 + .seconds(60)) { [checks] in await checks.finish() }
+        let limit = store.limit * 2 + .seconds(60)
+        for work in [signOuts, checks] {
+            _ = await store.wait(atMost: limit, endingWhenCancelled: true) { await work.finish() }
+        }
     }
 }
 
@@ -140,6 +148,9 @@ final class BackgroundWork: Sendable {
             tasks.withLock { $0.running[number] = nil }
         }
     }
+
+    /// Forgets all tasks, which go on.
+    func forget() { tasks.withLock { $0.running = [:] } }
 
     /// Waits until there is no task left, including those that are added meanwhile.
     func finish() async {

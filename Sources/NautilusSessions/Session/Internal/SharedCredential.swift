@@ -236,6 +236,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let background = BackgroundWork()
     /// The revocations that first make sure that nobody has signed in elsewhere.
     let checks = BackgroundWork()
+    /// The sign-outs that go on in the background.
+    let signOuts = BackgroundWork()
     /// Held while the state and the coordinator change together.
     let turn = ReentrantLock()
     /// Whether the store was last reported to fail.
