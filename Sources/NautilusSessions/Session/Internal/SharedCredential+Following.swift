@@ -20,6 +20,11 @@ extension SharedCredential {
                     guard endUnsaved(record, known, since: epoch) else { continue }
                     return
                 }
+                // A sign-out whose record waits for its removal keeps nobody from signing in elsewhere.
+                if isNotedForAll, let look = try? await look(), look.stored != nil {
+                    guard follow(look, from: known, since: epoch) else { continue }
+                    return storeWorked()
+                }
                 await heedEndWhileUnsaved()
                 return
             }
