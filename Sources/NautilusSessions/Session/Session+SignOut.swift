@@ -66,6 +66,7 @@ extension Session {
     }
 
     private func finish(_ ending: SharedCredential<Credential>.Ending) async throws(SessionError) {
+        shared.refusal.withLock { $0 = nil }
         let ended = await shared.endForOthers(ending)
         async let revocation = revocation(of: ended)
         var failure: SessionError?
@@ -77,7 +78,7 @@ extension Session {
         let refusal = await revocation
         shared.revokeSpared()
         await shared.finishBackground()
-        if let failure = failure ?? refusal { throw failure }
+        if let failure = failure ?? refusal ?? shared.refusal.withLock({ $0 }) { throw failure }
     }
 
     private func revocation(of credential: Credential?) async -> SessionError? {

@@ -49,7 +49,10 @@ extension SharedCredential {
     /// Revokes a credential in the background, when no caller waits for the result.
     func revokeInBackground(_ credential: Credential, sparingOthers sparesOthers: Bool = false) {
         background.add(
-            BackgroundTask.start { [self] in _ = await revoke(credential, sparingOthers: sparesOthers) }
+            BackgroundTask.start { [self] in
+                guard let failure = await revoke(credential, sparingOthers: sparesOthers) else { return }
+                refusal.withLock { $0 = failure }
+            }
         )
     }
 

@@ -238,6 +238,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     let checks = BackgroundWork()
     /// The sign-outs that go on in the background.
     let signOuts = BackgroundWork()
+    /// The latest failure of a revocation that nobody waits for, since the last sign-out began.
+    let refusal = Locked<SessionError?>(nil)
     /// Held while the state and the coordinator change together.
     let turn = ReentrantLock()
     /// Whether the store was last reported to fail.
