@@ -154,7 +154,10 @@ extension SharedCredential {
     /// Whether to try again after `error`. A cancellation means that the caller may have left; the revocation is due
     /// all the same. An error of any other kind may never pass, and would not be reported.
     private static func isWorthAnotherTry(_ error: any Error) -> Bool {
-        if error is CancellationError || (error as? HttpError)?.kind == .cancelled { return true }
+        let cause = (error as? any WrappingError)?.wrapped ?? error
+        for error in [error, cause] where error is CancellationError || (error as? HttpError)?.kind == .cancelled {
+            return true
+        }
         return (error as? any RefreshFailure)?.isTransient ?? false
     }
 }
