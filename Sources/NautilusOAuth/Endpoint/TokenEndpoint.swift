@@ -189,6 +189,9 @@ extension TokenEndpoint {
         form.add(client.fields)
         var secrets = form.secrets
         if case .basic(let secret) = client.authentication, !secret.isEmpty { secrets.append(secret) }
+        // As they are sent.
+        secrets += secrets.map(\.percentEncoded)
+        if let authorization = client.authorization { secrets.append(String(authorization.dropFirst("Basic ".count))) }
 
         let response = try await response(to: form, from: endpoint, retrier ?? retrierFactory, hiding: secrets)
         do throws(MalformedReply) {
