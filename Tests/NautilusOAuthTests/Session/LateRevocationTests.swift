@@ -1,0 +1,230 @@
+import Foundation
+import Nautilus
+import NautilusOAuth
+import NautilusSessions
+import NautilusTesting
+import TestSupport
+import Testing
+
+@Suite("A late credential, whatever happens between the end of its session and its revocation")
+struct LateRevocationTests {
+    /// A store whose saves can fail, and whose ends do not.
+    private final class FullStore: StoreInFront {
+        let base: MemoryStore
+        let isFull = Locked(false)
+
+        init(_ base: MemoryStore) { self.base = base }
+
+        func pass(_ operation: StoreOperation) async throws {
+            if operation == .save, isFull.withLock({ $0 }) { throw CredentialStoreError.full(place: "disk") }
+        }
+    }
+
+    private static func live(_ world: SessionWorld) -> LiveTokens {
+        LiveTokens(
+            ["anna-r1"],
+            at: world.server.transport,
+            clock: world.clock,
+            transit: .milliseconds(100),
+            answer: .seconds(5)
+        )
+    }
+
+    @Test("is kept if the user has signed in again before the sign-out has ended")
+    func signedInAgain() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let live = Self.live(world)
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            live.add("anna-r2")
+            try await session.signIn(OAuthCredential(accessToken: "anna-a2", refreshToken: "anna-r2"))
+            _ = await call
+            try await world.sleep(.seconds(60))
+            world.store.slowEnds(to: .seconds(3))
+            let rest = session.signOutNow()
+            try await world.sleep(.seconds(1))
+            live.add("anna-r3")
+            try await session.signIn(OAuthCredential(accessToken: "anna-a3", refreshToken: "anna-r3"))
+            try await rest.finish()
+            #expect(live.alive == ["anna-r3", "fresh-1"])
+            try await session.signOut()
+            #expect(live.alive == [])
+        }
+    }
+
+    @Test("is revoked though an unsaved credential of its session was found before")
+    func afterUnsaved() async throws {
+        try await SessionWorld.run { world in
+            let base = MemoryStore()
+            let full = FullStore(base)
+            let (session, other) = (world.process(store: full), world.process(store: base))
+            let live = Self.live(world)
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            try await other.restore()
+            full.isFull.withLock { $0 = true }
+            try await world.sleep(.seconds(3_600))
+            // The API accepts none of these access tokens.
+            _ = await world.call(session)
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(1_500))
+            try await other.signOut()
+            async let second = world.call(session)
+            _ = await (call, second)
+            try await session.flush()
+            #expect(live.alive == [])
+        }
+    }
+
+    @Test("waits for the next sign-out if somebody has signed in after a sign-out elsewhere", arguments: [true, false])
+    func elsewhere(signsInHere: Bool) async throws {
+        try await SessionWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            let live = Self.live(world)
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            try await other.signOut()
+            _ = await call
+            try await world.sleep(.seconds(10))
+            live.add("bert-r1")
+            try await (signsInHere ? session : other).signIn(world.server.signIn("bert", at: world.date))
+            try await world.sleep(.seconds(60))
+            #expect(live.alive == ["bert-r1", "fresh-1"])
+            // Found by a look of the process that has it.
+            try await session.restore()
+            try await other.signOut()
+            try await session.restore()
+            try await session.flush()
+            #expect(live.alive == [])
+        }
+    }
+
+    @Test("is waited for by a flush that comes in the same moment as the end", arguments: [true, false])
+    func flushAtOnce(isElsewhere: Bool) async throws {
+        for seed in UInt64(0)..<100 {
+            try await SessionWorld.run(seed: seed) { world in
+                let (session, other) = (try await world.signedIn(), world.process())
+                try await other.restore()
+                let live = Self.live(world)
+                try await world.sleep(.seconds(3_600))
+                async let call = world.call(session)
+                try await world.sleep(.milliseconds(500))
+                if isElsewhere {
+                    try await other.signOut()
+                    try await session.restore()
+                } else {
+                    session.signOutNow()
+                }
+                try await session.flush()
+                #expect(live.alive == [])
+                _ = await call
+            }
+        }
+    }
+
+    @Test("flush waits for what signOutNow has begun, and ends when nobody waits for it any more")
+    func flush() async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let live = Self.live(world)
+            session.signOutNow()
+            try await session.flush()
+            #expect(live.alive == [])
+        }
+        try await SessionWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            _ = Self.live(world)
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            try await other.signOut()
+            _ = await call
+            let start = world.clock.now.offset
+            let flush = BackgroundTask.start {
+                let error = await EndpointFixture.error { () async throws(SessionError) in try await session.flush() }
+                #expect(error?.kind == .cancelled)
+            }
+            try await world.sleep(.seconds(1))
+            flush.cancel()
+            await flush.value
+            #expect(world.clock.now.offset - start == .seconds(1))
+        }
+    }
+
+    @Test("a renewal that hangs delays only the sign-out that has ended its session")
+    func hanging() async throws {
+        try await SessionWorld.run { world in
+            let rules = SessionRules.bearer(
+                revoke: { _ in },
+                renew: { _ in
+                    await BackgroundTask.start { try? await world.clock.sleep(for: .seconds(1_000_000)) }.value
+                    throw CancellationError()
+                }
+            )
+            let key = CredentialKey(issuer: "https://id.test")
+            let session = Session(key: key, rules: rules, clock: world.clock, random: world.random)
+            let expired = Date(timeIntervalSince1970: 0)
+            try await session.signIn(BearerToken(accessToken: "a", refreshToken: "r", expires: expired))
+            let call = BackgroundTask.start { _ = try? await session.grant() }
+            try await world.sleep(.seconds(1))
+            try await session.signOut()
+            await call.value
+            let start = world.clock.now.offset
+            try await session.signIn(BearerToken(accessToken: "b", refreshToken: "s"))
+            try await session.signOut()
+            #expect(world.clock.now.offset == start)
+        }
+    }
+
+    @Test("signOut tells that it could not be revoked", arguments: [503, 400])
+    func refused(status: Int) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let live = Self.live(world)
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            let rest = session.signOutNow()
+            _ = await call
+            try await world.sleep(.seconds(1))
+            world.server.transport.on(.post, "/revoke") { _, _ in .status(status) }
+            let error = await EndpointFixture.error { () async throws(SessionError) in try await rest.finish() }
+            #expect(error?.kind == .notRevoked)
+            #expect(live.alive == ["fresh-1"])
+        }
+    }
+
+    @Test("what a sign-out whose caller has left could not revoke is revoked later", arguments: [0, 50, 150])
+    func callerLeaves(after pause: Int) async throws {
+        try await SessionWorld.run { world in
+            let session = try await world.signedIn()
+            let live = Self.live(world)
+            let signOut = BackgroundTask.start { try? await session.signOut() }
+            try await world.sleep(.milliseconds(pause))
+            signOut.cancel()
+            await signOut.value
+            try await world.sleep(.seconds(60))
+            #expect(live.alive == [])
+            #expect(!session.isSignedIn)
+        }
+    }
+
+    @Test("who signs in elsewhere is found though a sign-out's record still waits for its removal", arguments: [1, 5, 25])
+    func nextUser(held: Int) async throws {
+        try await SessionWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            let lock = try #require(try await world.store.lock(session.key))
+            try await session.signOut()
+            try await world.sleep(.seconds(held))
+            lock.unlock()
+            try await other.signIn(world.server.signIn("carl", at: world.date))
+            #expect(await world.call(session).isOk)
+            #expect(world.server.carried == ["carl-a1"])
+        }
+    }
+}
