@@ -236,6 +236,7 @@ extension Session {
     /// does this before it ends, so that no renewed credential is lost with the process: a renewal goes on after the
     /// call that asked for it has failed or was cancelled, and may run in the background of a call that has succeeded.
     /// If the session has ended meanwhile, this waits until the server was asked to forget what the renewal has brought.
+    /// It waits as well for what ``signOutNow()`` has begun.
     ///
     /// - Throws: ``SessionError`` when saving still fails, and of kind ``SessionError/Kind/cancelled`` as soon as the
     ///   task is cancelled during the wait. Returns at once when there is nothing to wait for or to save.

@@ -94,7 +94,7 @@ struct LateRevocationTests {
             try await world.sleep(.seconds(60))
             #expect(live.alive == ["bert-r1", "fresh-1"])
             // Found by a look of the process that has it.
-            try await session.restore()
+            for process in [session, other] { try await process.restore() }
             try await other.signOut()
             try await session.restore()
             try await session.flush()
