@@ -213,7 +213,10 @@ struct LateRevocationTests {
         }
     }
 
-    @Test("who signs in elsewhere is found though a sign-out's record still waits for its removal", arguments: [1, 5, 25])
+    @Test(
+        "who signs in elsewhere is found though a sign-out's record still waits for its removal",
+        arguments: [1, 5, 25]
+    )
     func nextUser(held: Int) async throws {
         try await SessionWorld.run { world in
             let (session, other) = (try await world.signedIn(), world.process())
