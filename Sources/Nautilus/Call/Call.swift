@@ -111,12 +111,13 @@ final class Call<R: Request, S: HttpService> {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
         try checkSession(of: built, context)
-        let response =
+        var response =
             if interceptors.isEmpty {
                 try await exchange(built, context)
             } else {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
+        response.hideSecrets(of: built)
         // 6 and 7, for an answer that no interceptor has changed since the end of its exchange
         if let result = book.result(of: response) { return (response, try decoded(result, from: response)) }
         try validate(response)  // 6

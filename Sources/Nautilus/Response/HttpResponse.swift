@@ -101,6 +101,12 @@ extension HttpResponse {
         changeOrigins { $0.isIncomplete = true }
     }
 
+    /// Hides the secrets in the path of `request`, in an answer that an interceptor has made or kept.
+    mutating func hideSecrets(of request: HttpRequest) {
+        guard !request.pathSecrets.isEmpty, pathSecrets.isEmpty else { return }
+        changeOrigins { $0.pathSecrets = request.pathSecrets }
+    }
+
     private mutating func changeOrigins(_ change: (inout ResponseOrigins) -> Void) {
         var origins = origins.take() ?? Boxed(ResponseOrigins())
         change(&origins.value)

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusCaching
 import NautilusTesting
 import TestSupport
 import Testing
@@ -87,6 +88,45 @@ struct SensitiveRouteTests {
         let lost = await #expect(throws: HttpError.self) { try await Reset().schedule(with: failing) }
         #expect(try Self.isHidden(in: #require(lost)))
         #expect(Reset().route == ["reset", .sensitive(Self.secret), 7])
+    }
+
+    /// Answers by itself, with the URL of the request.
+    private struct Answering: HttpInterceptor {
+        let status: Int
+
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) -> HttpResponse<Data> {
+            HttpResponse(status: status, body: Data(), url: request.url)
+        }
+    }
+
+    /// Sends a request of its own to the same URL.
+    private struct Remaking: HttpInterceptor {
+        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+            try await next(HttpRequest(method: request.method, url: request.url))
+        }
+    }
+
+    @Test("F31a: what an interceptor answers or sends by itself, and what a cache has kept, print no secret component")
+    func interceptors() async throws {
+        struct Look: Request {
+            typealias Result = String
+            var route: HttpRoute { ["reset", .sensitive(SensitiveRouteTests.secret)] }
+        }
+        let header: HttpHeader = ["Cache-Control": "max-age=9", "Content-Location": "/reset/s3cr3t%2Ftok%20en"]
+        for status in [200, 404] {
+            for interceptor in [Answering(status: status), Remaking(), HttpCache()] as [any HttpInterceptor] {
+                let transport = ScriptedTransport { _, _ in .status(status, header: header) }
+                let service = AnyHttpService(apiUrl: "a.example", interceptors: [interceptor], transport: transport)
+                for _ in 1...2 {
+                    do {
+                        #expect(Self.isHidden(in: try await Look().response(with: service)))
+                    } catch {
+                        #expect(try Self.isHidden(in: error) && Self.isHidden(in: #require(error.response)))
+                    }
+                }
+                for attempt in transport.attempts { #expect(Self.isHidden(in: attempt)) }
+            }
+        }
     }
 
     @Test("F31a: a curl command shows a secret component of the path on demand alone")

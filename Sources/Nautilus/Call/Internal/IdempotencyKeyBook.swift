@@ -118,6 +118,14 @@ extension HttpRequest {
     /// This request, passed on by an interceptor that was given `given`. If both its body and its key differ, it is not
     /// a changed version of `given` but a new request.
     func passedOn(insteadOf given: HttpRequest) -> HttpRequest {
+        guard !given.pathSecrets.isEmpty, pathSecrets.isEmpty else { return newIfOther(than: given) }
+        // What the call's route has marked as secret is in a URL that was made of its own, too.
+        var request = newIfOther(than: given)
+        request.pathSecrets = given.pathSecrets
+        return request
+    }
+
+    private func newIfOther(than given: HttpRequest) -> HttpRequest {
         guard isBuilt, body.isOther(than: given.body),
             header[.idempotencyKey] != given.header[.idempotencyKey]
         else { return self }
