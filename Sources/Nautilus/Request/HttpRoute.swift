@@ -120,11 +120,15 @@ extension String {
     /// The text, such as a path or a URL, without the segments that contain one of the secrets, encoded or not.
     func hiding(_ secrets: [String]) -> String {
         guard !secrets.isEmpty else { return self }
-        return split(separator: "/", omittingEmptySubsequences: false).map { segment in
-            let decoded = segment.removingPercentEncoding ?? String(segment)
-            let hasSecret = secrets.contains { !$0.isEmpty && (decoded.contains($0) || segment.contains($0)) }
-            return hasSecret ? "‹redacted›" : segment
-        }.joined(separator: "/")
+        var segments = split(separator: "/", omittingEmptySubsequences: false)
+        for secret in secrets where !secret.isEmpty {
+            segments = segments.map { $0.holds(secret[...]) ? "‹redacted›" : $0 }
+            // A server that repeats the path may have decoded the slashes in it.
+            let pieces = secret.split(separator: "/")
+            guard pieces.count > 1, segments.joined(separator: "/")[...].holds(secret[...]) else { continue }
+            segments = segments.map { segment in pieces.contains(where: segment.holds) ? "‹redacted›" : segment }
+        }
+        return segments.joined(separator: "/")
     }
 
     /// The string with every byte but the unreserved ones of RFC 3986 §2.3 percent-encoded.
@@ -161,6 +165,33 @@ extension String {
             }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension Substring {
+    /// Whether the text contains `secret`, as it is, or percent-encoded once or, by a careless server, twice.
+    fileprivate func holds(_ secret: Substring) -> Bool {
+        let secret = Array(secret.utf8)
+        var bytes = Array(utf8)
+        for _ in 0..<3 {
+            if bytes.firstRange(of: secret) != nil { return true }
+            bytes = bytes.percentDecoded
+        }
+        return false
+    }
+}
+
+extension [UInt8] {
+    /// The bytes with each `%` and two digits as the byte that they stand for; anything else stays.
+    fileprivate var percentDecoded: [UInt8] {
+        var (decoded, index): ([UInt8], Int) = ([], 0)
+        while index < count {
+            let digits = self[index] == UInt8(ascii: "%") ? self[index...].dropFirst().prefix(2) : []
+            let byte = digits.count == 2 ? UInt8(String(decoding: digits, as: UTF8.self), radix: 16) : nil
+            decoded.append(byte ?? self[index])
+            index += byte == nil ? 1 : 3
+        }
+        return decoded
     }
 }
 

@@ -90,6 +90,26 @@ struct SensitiveRouteTests {
         #expect(Reset().route == ["reset", .sensitive(Self.secret), 7])
     }
 
+    @Test(
+        "F31a: a secret with a slash is hidden when a server repeats it decoded, or encoded twice",
+        arguments: ["s3cr3t/tok en", "s3cr3t/tok%20en/more", "s3cr3t%252Ftok%2520en", "%FFs3cr3t%2Ftok%20en"]
+    )
+    func repeated(path: String) async throws {
+        let lines = Locked<[String]>([])
+        let transport = ScriptedTransport { request, _ in
+            let header: HttpHeader = ["Location": "/moved/\(path)"]
+            return request.url.path.hasPrefix("/reset") ? .status(307, header: header) : .status(409, header: header)
+        }
+        let service = AnyHttpService(apiUrl: "api.example.com", transport: transport).with {
+            $0.observer = PrintingObserver { line in lines.withLock { $0.append(line) } }
+        }
+        let error = await #expect(throws: HttpError.self) { try await Reset().schedule(with: service) }
+        #expect(try Self.isHidden(in: #require(error)))
+        #expect(try Self.isHidden(in: #require(error?.response)))
+        #expect(try Self.isHidden(in: #require(transport.attempts.last?.request)))
+        #expect(lines.withLock { $0 }.allSatisfy { !$0.contains("s3cr3t") } && !lines.withLock { $0 }.isEmpty)
+    }
+
     /// Answers by itself, with the URL of the request.
     private struct Answering: HttpInterceptor {
         let status: Int
