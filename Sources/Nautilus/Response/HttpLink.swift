@@ -98,7 +98,7 @@ struct LinkParser {
             guard link.anchor == nil, !link.relations.contains(relation) else { return false }
             // Of several relations, the first counts (RFC 8288 §3.3).
             guard !link.relations.isEmpty else { return !isWhole && rest.mentions(relation) }
-            return link.relations.contains { $0.withoutSigns == relation }
+            return link.relations.contains { $0.names(relation) }
         }
     }
 
@@ -180,9 +180,14 @@ extension String {
                 continue
             }
             let words = field.read { $0 != UInt8(ascii: ";") }.split(separator: " ")
-            return words.contains { String($0).withoutSigns == relation }
+            return words.contains { String($0).names(relation) }
         }
         return false
+    }
+
+    /// Whether a relation is among the words between commas, semicolons and other signs that do not separate relations.
+    fileprivate func names(_ relation: String) -> Bool {
+        utf8.split { ",;|".utf8.contains($0) }.contains { String(decoding: $0, as: UTF8.self).withoutSigns == relation }
     }
 
     /// The text without quotes, commas and other signs around it.

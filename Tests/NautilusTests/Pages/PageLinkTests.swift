@@ -217,6 +217,7 @@ struct PageLinkTests {
             "</2>; rel='next", "</2> rel=\"next\"", "</2>; rel: \"next\"", "</2>; rel=next\"",
             "</2; rel=\"next\", </9>; rel=\"last\"", "</2>; rel=\"next, </9>; rel=\"last\"",
             "</9>; rel=last, /2; rel=\"prev next\"", "<https://a.example/2; rel=next",
+            "</2>; rel=\"next,last\"", "</2>; rel=last|next", "/2; rel=\"last,next\"",
         ]
     )
     func unreadable(field: String) async throws {
