@@ -41,6 +41,8 @@ struct TextCharsetTests {
         ("text/plain; charset=iso-8859-1", [0xEF, 0xBB, 0xBF, 0xC3, 0xA9], "é"),
         ("text/plain; charset=koi8-r", [0xEF, 0xBB, 0xBF, 0xC3, 0xA9], "é"), (nil, [0xEF, 0xBB, 0xBF], ""),
         ("text/plain; charset=koi8-r", [], ""), ("text/plain; charset", [0xC3, 0xA9], "é"),
+        ("text/plain; charset='utf-8'", [0xC3, 0xA9], "é"), ("text/plain; charset='latin1'", [0xE9], "é"),
+        ("text/plain; charset=\"\"", [0xC3, 0xA9], "é"), ("text/plain; charset=''", [0xC3, 0xA9], "é"),
         ("application/json; charset=iso-8859-1", [0xC3, 0xA9], "é"),
         ("application/problem+json; charset=iso-8859-1", [0xC3, 0xA9], "é"),
         ("text/event-stream; charset=iso-8859-1", [0xC3, 0xA9], "é"),

@@ -10,11 +10,12 @@ package enum TextCharset: Hashable, Sendable {
     /// A charset that is not read here, by its label.
     case unknown(String)
 
-    /// - Parameter label: The value of `charset`, in any case.
+    /// - Parameter label: The value of `charset`, in any case; single quotes, which some servers write for double ones,
+    ///   are ignored, and an empty value declares nothing.
     package init(label: String) {
-        let label = label.trimmingCharacters(in: .whitespaces)
+        let label = label.trimmingCharacters(in: CharacterSet(charactersIn: " \t'\""))
         switch label.lowercased() {
-        case "utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8": self = .utf8
+        case "", "utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8": self = .utf8
         case "utf-16", "utf-16le", "csunicode", "iso-10646-ucs-2", "ucs-2", "unicode", "unicodefeff":
             self = .utf16LittleEndian
         case "utf-16be", "unicodefffe": self = .utf16BigEndian
