@@ -6,14 +6,16 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
     /// Contains no header, no body and no query. An error that is not the framework's own is named by its type unless
     /// it describes itself: reflection could print a secret.
     public var description: String {
-        var parts = ["\(subject) failed: \(kind)"]
+        // An error of the package that surfaces by another's code tells what has happened.
+        let own = kind == .custom ? underlying as? any PrintableError : nil
+        var parts = ["\(subject) failed: \(own?.description ?? "\(kind)")"]
         if attempt > 1 { parts.append("at attempt \(attempt)") }
         // The underlying error mentions a wait that the server did not ask for.
         if let retryAfter, !isRefusal, kind != .authorization {
             parts.append("the server asks to wait \(retryAfter.brief)")
         }
         if let unreadable { parts.append(unreadable) }
-        if let added = addition(of: underlying) { parts.append(added) }
+        if own == nil, let added = addition(of: underlying) { parts.append(added) }
         if let missingCookie { parts.append(missingCookie) }
         if let missingScheme { parts.append(missingScheme) }
         if let reasonToStop { parts.append("not retried: \(reasonToStop)") }

@@ -84,10 +84,14 @@ package enum CredentialWork {
     private final class Mark: Sendable {
         private let outer: Mark?
         private let isOver = Locked(false)
+        private let isWantedNow: @Sendable () -> Bool
 
-        init(within outer: Mark?) {
+        init(within outer: Mark?, isWanted: @escaping @Sendable () -> Bool) {
             self.outer = outer?.isActive == true ? outer : nil
+            isWantedNow = isWanted
         }
+
+        var isWanted: Bool { isWantedNow() && outer?.isWanted != false }
 
         var isActive: Bool { !isOver.withLock { $0 } || outer?.isActive == true }
 
@@ -99,12 +103,19 @@ package enum CredentialWork {
     /// Whether the current task is part of such work; always true in a refresh.
     package static var isActive: Bool { mark?.isActive == true || RefreshScope.isActive }
 
+    /// Whether an answer is still of use to whoever began the work. If not, the work sends nothing more, and only an
+    /// answer on its way is taken.
+    static var isWanted: Bool { mark?.isWanted ?? true }
+
     /// Runs such work.
+    ///
+    /// - Parameter isWanted: Whether its answer is still of use. Default: always.
     package static func run<Value>(
+        isWanted: @escaping @Sendable () -> Bool = { true },
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        let mark = Mark(within: mark)
+        let mark = Mark(within: mark, isWanted: isWanted)
         defer { mark.end() }
         return try await $mark.withValue(mark, operation: work, isolation: isolation)
     }

@@ -53,6 +53,8 @@ extension Call {
         } catch {
             throw interrupted(failure)
         }
+        // The user has signed out during the delay.
+        if !CredentialWork.isWanted { throw recorder.failed(failure) }
     }
 
     /// The part of `span` by which the retry is put off; the same for all calls that were given the same answer, since
@@ -67,6 +69,8 @@ extension Call {
     private func reasonToStop(before delay: Duration) -> RetryReason? {
         // The request body cannot be sent again.
         if !builder.isReplayable { return .bodySpent }
+        // The user has signed out, so nothing more is sent with the credential.
+        if !CredentialWork.isWanted { return .custom("the user has signed out") }
         // No retrier may keep a call going forever.
         if recorder.number >= service.maxAttempts { return .ceiling(service.maxAttempts) }
         // The attempt would begin after the deadline, so the caller gets the failure now.

@@ -35,6 +35,7 @@ extension TokenEndpoint {
         query.add(Pkce.challenge(of: verifier.text), to: "code_challenge")
         query.add(Pkce.method, to: "code_challenge_method")
         for field in TokenForm.fields(of: parameters).sorted(by: { $0.name < $1.name }) {
+            guard !field.name.isEmpty else { throw OAuthError(.unwritableParameters) }
             guard !Self.ownParameters.contains(field.name.lowercased()) else {
                 throw OAuthError(.invalidParameter(reason: "\(field.name) is set by the library"))
             }

@@ -46,6 +46,9 @@ struct TokenForm: Sendable {
     mutating func add(_ client: OAuthClient, _ parameters: [Field]) throws(OAuthError) {
         let names = Set(parameters.map(\.name))
         let extras = client.parameters.filter { !names.contains($0.name) } + parameters
+        if extras.contains(where: \.name.isEmpty) {
+            throw OAuthError(.unwritableParameters)
+        }
         let taken = Self.ownNames.union(fields.map(\.name))
         if let field = extras.first(where: { taken.contains($0.name.lowercased()) }) {
             throw OAuthError(.invalidParameter(reason: "\(field.name) is set by the library"))
@@ -53,9 +56,11 @@ struct TokenForm: Sendable {
         fields += extras
     }
 
-    /// The parameters as fields that the app has added.
+    /// The parameters as fields that the app has added; one without a name for those that cannot be written, which
+    /// ``add(_:_:)`` refuses.
     static func fields(of parameters: HttpQuery) -> [Field] {
-        FormFields(parameters.encoded[...])?.fields.map { Field($0.name, $0.value, isExtra: true) } ?? []
+        guard let encoded = try? parameters.checked() else { return [Field("", "", isExtra: true)] }
+        return FormFields(encoded[...])?.fields.map { Field($0.name, $0.value, isExtra: true) } ?? []
     }
 
     /// What the grants themselves and the client's identification need. A scope is refused only where the request has
@@ -155,4 +160,11 @@ extension InvalidRequest {
     fileprivate var cause: String {
         if case .baseUrl(let reason) = self { reason } else { description }
     }
+}
+
+extension OAuthError.Kind {
+    /// Parameters without a form, such as an object within an object.
+    static let unwritableParameters = invalidParameter(
+        reason: "the parameters cannot be written as names and values; they take texts, numbers, booleans and arrays"
+    )
 }

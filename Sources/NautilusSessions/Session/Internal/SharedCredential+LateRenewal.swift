@@ -17,7 +17,7 @@ extension SharedCredential {
         state.withLock { $0.refreshes += 1 }
         let task = BackgroundTask.start { [self] in
             // Of its own, since the refresh may end before.
-            let result = await CredentialWork.run { () async -> Result<Record, any Error> in
+            let result = await CredentialWork.run(isWanted: { !request.isLeft }) { () async -> Result<Record, any Error> in
                 do { return .success(try await sent(base)) } catch { return .failure(error) }
             }
             if request.end(with: result), case .success(let late) = result { revokeLate(late) }
@@ -94,6 +94,11 @@ private final class LateRequest<Value: Sendable>: Sendable {
     /// The result; nil while there is none, and when the caller has left.
     var result: Result<Value, any Error>? {
         state.withLock { if case .ended(let result) = $0 { result } else { nil } }
+    }
+
+    /// Whether the caller has left.
+    var isLeft: Bool {
+        state.withLock { if case .left = $0 { true } else { false } }
     }
 
     /// - Returns: Whether the caller has left.
