@@ -24,9 +24,10 @@ extension Request {
     /// request would repeat the effect; after a connection that breaks, the retrier decides.
     ///
     /// When the task is cancelled, the sequence ends with an error of kind `cancelled`. When the session in which the
-    /// sequence began is over, it ends at once with the service's error, with `RefreshError/superseded` underneath, or
-    /// `RefreshError/sessionExpired(underlying:)` if the server has ended the session; whatever the server has sent or
-    /// would still send, and even during the wait for the next connection. If the session ends before the first
+    /// sequence began is over, it ends at once with the service's error, with `RefreshError/signedOut` underneath, with
+    /// `RefreshError/superseded` if somebody else has signed in, or with `RefreshError/sessionExpired(underlying:)` if the
+    /// server has ended the session; whatever the server has sent or would still send, and even during the wait for the
+    /// next connection. If the session ends before the first
     /// connection is open, that connection is still waited for, like any call, but brings no event. A session that was
     /// ended in another process is over as soon as this process knows: each call and each connection checks, and so
     /// does, at most once a second, anything that arrives over a connection.

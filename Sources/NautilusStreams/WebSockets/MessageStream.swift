@@ -26,7 +26,8 @@ import Nautilus
 ///
 /// A socket belongs to the session in which it was opened. When the user signs out, or another signs in, the socket is
 /// closed, no message goes or comes over it any more, and the stream ends with the service's error for
-/// `RefreshError/superseded`, or for `RefreshError/sessionExpired(underlying:)` if the server has ended the session. A
+/// `RefreshError/signedOut` or `RefreshError/superseded`, or for `RefreshError/sessionExpired(underlying:)` if the server
+/// has ended the session. A
 /// session that was ended in another process is over as soon as this process knows: each call and each new connection
 /// checks, and so does each message, once a second.
 ///
