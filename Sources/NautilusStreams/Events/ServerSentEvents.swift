@@ -89,6 +89,8 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         /// Nil between two connections.
         private var chunks: EventChunks?
         private var isOver = false
+        /// Whether an event has come over the connection.
+        private var hasReceived = false
         /// The body of the latest connection, which knows the request that it answers.
         private(set) var body: HttpBodyStream?
 
@@ -115,6 +117,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                     if let end = calls.endOfSession { throw end }
                     if var event = try parser.next() {
                         connections.value.received()
+                        hasReceived = true
                         event.coders = coders
                         return event
                     }
@@ -137,6 +140,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 return
             }
             self.body = body
+            hasReceived = false
             chunks = EventChunks(body, calls)
         }
 
@@ -151,6 +155,10 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 // It is not the connection that has ended, but the session.
                 guard !(error.underlying is RefreshError) else { throw error }
                 failure = error
+                // What could be decompressed so far is cut where the server ended, and not damaged.
+                if hasReceived, error.kind == .transport(.cannotDecodeContentData) {
+                    failure?.kind = .transport(.networkConnectionLost)
+                }
             }
             chunks = nil
             parser.restart()
