@@ -18,6 +18,14 @@ extension HttpError {
         if case .superseded? = underlying as? RefreshError { true } else { false }
     }
 
+    /// Whether the session lasts though a refresh has failed, by whatever answer: it is sent again after a cool-down.
+    var canRefreshLater: Bool {
+        switch underlying as? RefreshError {
+        case .failed, .coolingDown: true
+        default: false
+        }
+    }
+
     /// This failure as one of authorization: the same response, the refresh's error underneath, and as ``retryAfter``
     /// the time after which the refresh may succeed.
     public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {

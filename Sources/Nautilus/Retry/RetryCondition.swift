@@ -130,7 +130,8 @@ public struct RetryCondition: Sendable {
             return .retry("status \(status): the server's failure, however long it lasts, does not end a feed")
         case .refused: return .retry("held back on this side: that counts as waiting")
         case .deadline: return .retry("the next connection has time of its own")
-        case .authorization where error.isTransient: return .retry("the credential can be refreshed later")
+        case .authorization where error.isTransient || error.canRefreshLater:
+            return .retry("the credential can be refreshed later")
         case .custom:
             // A header that another call has to bring, as during the same outage.
             guard var inner = error.underlying as? HttpError else { return nil }

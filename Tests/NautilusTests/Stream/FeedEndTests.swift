@@ -92,12 +92,23 @@ struct FeedEndTests {
         #expect(timed.1?.trace.attempts.last?.decision?.reason == .custom("reconnect limit: 10 s after the loss"))
     }
 
-    @Test("F25: an outage of the token endpoint during that of the server ends no event stream")
-    func refresh() async throws {
+    /// What a token endpoint that is down throws: no connection, and pages of others in its place.
+    private static let outages: [any Error] = [
+        TransportError(.cannotConnectToHost),
+        HttpError(.decoding, stage: .decode),
+        HttpError(.status(403), stage: .validate),
+        HttpError(.status(404), stage: .validate),
+    ]
+
+    @Test(
+        "F25: an outage of the token endpoint during that of the server ends no event stream",
+        arguments: outages.indices
+    )
+    func refresh(index: Int) async throws {
         try await simulate { simulation in
             let clock = simulation.clock
             let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { token in
-                if clock.now.offset < .seconds(300) { throw TransportError(.cannotConnectToHost) }
+                if clock.now.offset < .seconds(300) { throw Self.outages[index] }
                 return Token(number: token.number + 1)
             }
             let transport = numbered(clock) { request, index in
