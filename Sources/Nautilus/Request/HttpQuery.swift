@@ -110,7 +110,9 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     /// The query as ``encoded`` has it.
     ///
     /// - Parameter encoder: Makes the encoder of values that are encoded.
-    package func checked(_ encoder: () -> JSONEncoder = { JsonCoders.current.encoder() }) throws(InvalidRequest) -> String {
+    package func checked(_ encoder: () -> JSONEncoder = { JsonCoders.current.encoder() }) throws(InvalidRequest)
+        -> String
+    {
         if pairs.isEmpty { return "" }
         var items: [String] = []
         for pair in pairs { items += try encodedItems(pair, encoder) }

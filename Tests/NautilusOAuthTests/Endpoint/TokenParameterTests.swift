@@ -111,6 +111,27 @@ struct TokenParameterTests {
         }
     }
 
+    @Test("F17: parameters that cannot be written are refused before anything is sent", arguments: Grant.allCases)
+    func unwritable(grant: Grant) async throws {
+        let parameters = HttpQuery(encoding: ["audience": ["of": ["an": "object"]]])
+        for isOfClient in [true, false] {
+            try await simulate { simulation in
+                let transport = Self.transport(simulation.clock)
+                let client = OAuthClient(id: "app", parameters: isOfClient ? parameters : [:])
+                let endpoint = EndpointFixture.endpoint(transport, client: client, clock: simulation.clock)
+                let error = await #expect(throws: OAuthError.self) {
+                    try await Self.request(grant, at: endpoint, parameters: isOfClient ? [:] : parameters)
+                }
+                guard case .invalidParameter(let reason)? = error?.kind else {
+                    Issue.record("\(grant): \(String(describing: error))")
+                    return
+                }
+                #expect(reason.hasPrefix("the parameters cannot be written"))
+                #expect(transport.count == 0)
+            }
+        }
+    }
+
     @Test("F17: a refused parameter does not use up a sign-in by browser")
     func unredeemed() async throws {
         let endpoint = EndpointFixture.endpoint(Self.transport(ManualClock()))

@@ -230,4 +230,41 @@ struct LateRevocationTests {
             #expect(world.server.carried == ["carl-a1"])
         }
     }
+
+    @Test("F22: a refresh that waits for its next attempt when its user signs out sends nothing more")
+    func notRepeated() async throws {
+        try await SessionWorld.run { world in
+            let transport = ScriptedTransport(
+                .status(503, header: [.retryAfter: "15"]),
+                afterLast: .repeat,
+                clock: world.clock
+            )
+            let tokens = AnyHttpService(
+                apiUrl: "id.test",
+                retrierFactory: BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }),
+                transport: transport,
+                clock: world.clock
+            )
+            let rules = SessionRules.bearer(
+                revoke: { _ in },
+                renew: { _ in try await AnyRequest(.post, ["token"], as: BearerToken.self).schedule(with: tokens) }
+            )
+            let session = Session(
+                key: CredentialKey(issuer: "https://id.test"),
+                rules: rules,
+                store: MemoryStore(),
+                clock: world.clock,
+                random: world.random
+            )
+            let expired = BearerToken(accessToken: "a", refreshToken: "r", expires: Date(timeIntervalSince1970: 0))
+            try await session.signIn(expired)
+            async let grant = try? session.grant()
+            try await world.sleep(.seconds(1))
+            #expect(transport.count == 1)
+            try await session.signOut()
+            _ = await grant
+            try await world.sleep(.seconds(120))
+            #expect(transport.count == 1)
+        }
+    }
 }

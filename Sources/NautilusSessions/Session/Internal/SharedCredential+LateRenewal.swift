@@ -17,7 +17,8 @@ extension SharedCredential {
         state.withLock { $0.refreshes += 1 }
         let task = BackgroundTask.start { [self] in
             // Of its own, since the refresh may end before.
-            let result = await CredentialWork.run(isWanted: { !request.isLeft }) { () async -> Result<Record, any Error> in
+            let result = await CredentialWork.run(isWanted: { !request.isLeft }) {
+                () async -> Result<Record, any Error> in
                 do { return .success(try await sent(base)) } catch { return .failure(error) }
             }
             if request.end(with: result), case .success(let late) = result { revokeLate(late) }
