@@ -18,7 +18,11 @@ struct CurlReplayTests {
         arguments: [1]
     )
     func replay(seed: UInt64) async throws {
-        let count = 500
+        // Its shell starts hundreds of processes.
+        try await ProcessTurn.shared.run { try await compare(count: 500, seed: seed) }
+    }
+
+    private func compare(count: Int, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let requests = (0..<count).map { _ in RandomRequest(from: &random) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString)")

@@ -86,7 +86,8 @@ struct OtherUserTests {
             try await world.signIn()
             let tokens = await world.tokens(isExpired: false)
             // The first tries nothing again by itself: while it does, the lock may be free for a moment.
-            let first = try await world.start(pause: .seconds(3600))
+            // Its flush waits as long as a sign-in elsewhere may wait for the lock, before it revokes what it has renewed.
+            let first = try await world.start(lockWait: .milliseconds(50), pause: .seconds(3600))
             let second = try await world.start(lockWait: .zero)
             _ = try await first.ask(DiskFailure.full.plan(fromSave: 2))
             #expect(try await first.ask(.call).sent == [3])
