@@ -71,6 +71,9 @@ struct Http2Gateway: Sendable {
                         link.putheader(name, value)
                 link.endheaders(body or None)
                 answer = link.getresponse()
+                # A coding that is not undone here has no place in HTTP/2: the body breaks off.
+                if answer.getheader("transfer-encoding", "chunked").lower() != "chunked":
+                    return answer.status, answer.getheaders(), b"", False
                 try:
                     return answer.status, answer.getheaders(), answer.read(), True
                 except http.client.IncompleteRead as error:
