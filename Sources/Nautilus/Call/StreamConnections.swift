@@ -19,7 +19,8 @@
 /// ``HttpError/isReconnect``: neither attempts nor budgets count there. One retrier is asked until a connection has
 /// served, so that its delays grow; after that a new one. A connection has served if something was received over it, or
 /// if it has lasted for ten seconds. A try that fails is followed by another after a second at the earliest. After a burst
-/// of five, connections follow one another a second apart in the long run, whatever was received.
+/// of at most five, connections follow one another a second apart in the long run, whatever was received, and those of
+/// different streams at different moments of the second, which ``Retrier/spread(over:)`` draws.
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request, S: HttpService> {
@@ -118,8 +119,8 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     private var outage: StreamOutage?
     /// How long the server asks to wait before each connection.
     var serverDelay = Duration.zero
-    /// When the next connection would be due at a steady pace.
-    private var due = StreamPace.interval
+    /// When the latest connection was begun, and when the next one would be due at a steady pace.
+    private var (began, due) = (Duration.zero, Duration.zero)
 
     /// - Parameters:
     ///   - request: The request that the retriers are asked about.
@@ -175,7 +176,10 @@ private struct StreamReconnection<R: Request, S: HttpService> {
         case .retry(let wanted, let permit):
             // A server that is down is asked at most once a second, and a connection that was lost is replaced sooner.
             let least = loss.isOfConnection ? .zero : StreamPace.interval
-            let delay = paced(max(least, wanted.clampedToCentury + serverDelay.clampedToCentury))
+            let delay = paced(
+                max(least, wanted.clampedToCentury + serverDelay.clampedToCentury),
+                spread: outage.retrier.spread
+            )
             let moment = stopwatch.elapsed + delay - outage.start
             if let reason = limit.reasonToStop(after: outage.count, at: moment) {
                 throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: reason))
@@ -216,10 +220,19 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     }
 
     /// Lengthens a delay if the pace requires it.
-    private mutating func paced(_ delay: Duration) -> Duration {
+    ///
+    /// All streams that a server has ended at once would keep the same pace from that moment on, and their connections
+    /// would come together every second. So each pace begins at a random moment of the second.
+    ///
+    /// - Parameter spread: Draws a random part of a span.
+    private mutating func paced(_ delay: Duration, spread: (Duration) -> Duration) -> Duration {
+        if due <= began {
+            due = began + min(max(.zero, spread(StreamPace.interval)), StreamPace.interval)
+        }
+        due += StreamPace.interval
         let now = stopwatch.elapsed
         let delay = max(delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)
-        due = max(due, now + delay) + StreamPace.interval
+        began = now + delay
         return delay
     }
 

@@ -40,6 +40,7 @@ public protocol Retrier: NonisolatedConformance {
     /// The process was suspended in that case, and all calls that slept in it wake at the same moment, however they
     /// were spread before. So they are spread again: over the retry's original delay, but at least 1 s and at most
     /// 10 s, and at most half of the time left until the call's deadline. Timeouts and deadlines are not put off.
+    /// The pace of a stream's connections is put off by a part of a second in the same way (``StreamConnections``).
     func spread(over span: Duration) -> Duration
 
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.

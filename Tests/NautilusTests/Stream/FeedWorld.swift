@@ -102,12 +102,12 @@ func readFeed(
     return numbers
 }
 
-/// The most of the moments that lie within any tenth of a second.
-func crowd(_ moments: [Duration]) -> Int {
+/// The most of the moments that lie within any span of this length.
+func crowd(_ moments: [Duration], within span: Duration = .milliseconds(100)) -> Int {
     let moments = moments.sorted()
     var (first, most) = (0, 0)
     for index in moments.indices {
-        while moments[index] - moments[first] >= .milliseconds(100) { first += 1 }
+        while moments[index] - moments[first] >= span { first += 1 }
         most = max(most, index - first + 1)
     }
     return most
