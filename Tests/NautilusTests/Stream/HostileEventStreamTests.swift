@@ -43,6 +43,8 @@ struct HostileEventStreamTests {
                     .standard.with {
                         $0.backoff = delay.map { .constant($0, jitter: .none) } ?? .exponential(jitter: .none)
                         $0.budget = .shared(account)
+                        // The pace begins half a second late.
+                        $0.random = FixedRandomSource(0.5)
                     }
                 ),
                 transport: server,
@@ -104,13 +106,13 @@ struct HostileEventStreamTests {
     }
 
     @Test(
-        "C4: with retry: 0 and a retrier that waits for nothing, connections come a second apart after the first five"
+        "C4: with retry: 0 and a retrier that waits for nothing, connections come a second apart after at most five"
     )
     func retryZero() async throws {
         let story = try await read(100, delay: .zero) { _, _ in .events("retry: 0\ndata: a\n\n") }
         #expect(story.starts.count == 100)
-        #expect(story.starts.prefix(8) == Self.seconds(0, 0, 0, 0, 0, 1, 2, 3)[...])
-        #expect(story.starts.last == .seconds(95))
+        #expect(story.starts.prefix(8) == Self.seconds(0, 0, 0, 0, 0.5, 1.5, 2.5, 3.5)[...])
+        #expect(story.starts.last == .milliseconds(95_500))
         #expect(story.balance == 10)
     }
 
@@ -158,7 +160,8 @@ struct HostileEventStreamTests {
             number.isMultiple(of: 2) ? .failure : .events("data: a\n\n")
         }
         #expect(story.events == 100)
-        #expect(story.starts == (0..<199).map { .seconds($0 < 8 ? $0 / 2 : $0 - 4) })
+        let atOnce = Self.seconds(0, 0, 1, 1, 2, 2, 3)
+        #expect(story.starts == atOnce + (7..<199).map { (number: Int) in .milliseconds(number * 1_000 - 3_500) })
         #expect(story.balance == 10)
     }
 

@@ -217,6 +217,7 @@ struct MessageStreamEndTests: WebSocketSuite {
                 $0.backoff = .constant(.zero)
                 $0.maxAttempts = 2
                 $0.budget = .shared(budget)
+                $0.random = FixedRandomSource(0)
             }
         )
         let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
