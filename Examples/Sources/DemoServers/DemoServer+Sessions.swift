@@ -26,6 +26,16 @@ extension DemoServer {
         await backend.access { server, _ in server.tokens.endAllFamilies() }
     }
 
+    /// The refresh tokens with which a client could get new tokens.
+    public var liveRefreshTokens: Set<String> {
+        get async { await backend.access { server, _ in server.tokens.liveRefreshTokens } }
+    }
+
+    /// Sets whether a revocation ends only the very token that is named, and nothing when that one is spent.
+    public func setRevokesOnlyNamed(_ revokesOnlyNamed: Bool) async {
+        await backend.access { server, _ in server.tokens.revokesOnlyNamed = revokesOnlyNamed }
+    }
+
     /// How long the access tokens issued from now on serve.
     public func setAccessTokenLifetime(_ lifetime: Duration) async {
         await backend.access { server, _ in server.tokens.lifetime = lifetime }

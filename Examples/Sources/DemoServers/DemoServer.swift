@@ -13,11 +13,14 @@ public final class DemoServer: Sendable {
         public var unauthorized: Barrier?
         /// Every request at the token endpoint waits here before its token is spent.
         public var refresh: Barrier?
+        /// Every answer of the token endpoint waits here: the server has rotated by then, and nothing is sent yet.
+        public var rotated: Barrier?
 
         /// Creates the barriers of a server; by default there are none.
-        public init(unauthorized: Barrier? = nil, refresh: Barrier? = nil) {
+        public init(unauthorized: Barrier? = nil, refresh: Barrier? = nil, rotated: Barrier? = nil) {
             self.unauthorized = unauthorized
             self.refresh = refresh
+            self.rotated = rotated
         }
     }
 
@@ -137,6 +140,7 @@ public final class DemoServer: Sendable {
     public func stop() async {
         await barriers.unauthorized?.open()
         await barriers.refresh?.open()
+        await barriers.rotated?.open()
         await server.stop()
         run.cancel()
         _ = await run.result

@@ -23,6 +23,7 @@ struct NotesHandler: HTTPHandler {
         if let endpoint = OAuthEndpoint(rawValue: request.path) {
             if endpoint == .token { await barriers.refresh?.pass() }
             answer = await backend.answer(request, at: endpoint)
+            if endpoint == .token { await barriers.rotated?.pass() }
         } else {
             answer = try await limited(request)
             await backend.leave(status: answer?.status)

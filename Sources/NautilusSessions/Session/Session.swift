@@ -235,8 +235,9 @@ extension Session {
     /// Waits for the renewal in flight, if there is one, and saves what could not be saved before. A command-line tool
     /// does this before it ends, so that no renewed credential is lost with the process: a renewal goes on after the
     /// call that asked for it has failed or was cancelled, and may run in the background of a call that has succeeded.
-    /// If the session has ended meanwhile, this waits until the server was asked to forget what the renewal has brought.
-    /// It waits as well for what ``signOutNow()`` has begun.
+    /// If the session has ended meanwhile, this waits until the server was asked to forget what the renewal has brought;
+    /// after an end by another process half a minute, since a sign-in there may be about to be stored. It waits as well
+    /// for what ``signOutNow()`` has begun, but not for a login under way.
     ///
     /// - Throws: ``SessionError`` when saving still fails, and of kind ``SessionError/Kind/cancelled`` as soon as the
     ///   task is cancelled during the wait. Returns at once when there is nothing to wait for or to save.

@@ -102,6 +102,30 @@ struct LateRevocationTests {
         }
     }
 
+    @Test("F22: a late credential is not lost if its process signs out while somebody is signed in elsewhere")
+    func signOutOfNobody() async throws {
+        try await SessionWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            let live = Self.live(world)
+            try await world.sleep(.seconds(3_600))
+            async let call = world.call(session)
+            try await world.sleep(.milliseconds(500))
+            try await other.signOut()
+            _ = await call
+            live.add("bert-r1")
+            try await other.signIn(world.server.signIn("bert", at: world.date))
+            try await world.sleep(.seconds(60))
+            // It is meant for nobody, and bert may be the same user.
+            try await session.signOut()
+            #expect(live.alive == ["bert-r1", "fresh-1"])
+            try await other.signOut()
+            try await session.restore()
+            try await session.flush()
+            #expect(live.alive == [])
+        }
+    }
+
     @Test("is waited for by a flush that comes in the same moment as the end", arguments: [true, false])
     func flushAtOnce(isElsewhere: Bool) async throws {
         for seed in UInt64(0)..<100 {

@@ -9,10 +9,24 @@ extension TokenAuthority {
         case otherClient
     }
 
-    /// Withdraws one token: a refresh token with its whole family, an access token alone (RFC 7009 §2.1).
+    /// The refresh tokens that are neither spent nor revoked, and whose family goes on.
+    package var liveRefreshTokens: Set<String> {
+        let live = refreshRecords.filter { token, record in
+            record.spent == nil && !endedFamilies.contains(record.family) && !revokedAlone.contains(token)
+        }
+        return Set(live.keys)
+    }
+
+    /// Withdraws one token: a refresh token with its whole family unless ``revokesOnlyNamed``, an access token alone
+    /// (RFC 7009 §2.1).
     package mutating func revoke(_ token: String, client: String) -> Revocation {
         if let record = refreshRecords[token] {
             guard record.client == client else { return .otherClient }
+            if revokesOnlyNamed {
+                guard liveRefreshTokens.contains(token) else { return .nothingToRevoke }
+                revokedAlone.insert(token)
+                return .revoked
+            }
             return endedFamilies.insert(record.family).inserted ? .revoked : .nothingToRevoke
         }
         guard let record = accessRecords[token] else { return .nothingToRevoke }

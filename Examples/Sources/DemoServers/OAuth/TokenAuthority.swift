@@ -52,6 +52,9 @@ public struct TokenAuthority: Sendable {
     /// How long a spent refresh token is answered with its successor again, as if the answer had been lost. Default:
     /// zero, never.
     public var gracePeriod: Duration = .zero
+    /// Whether the revocation of a refresh token ends only this token, and does nothing once it is spent. Default:
+    /// false, it ends the whole family.
+    public var revokesOnlyNamed = false
 
     private let environment: String
     private var generator: SeededGenerator
@@ -60,6 +63,8 @@ public struct TokenAuthority: Sendable {
     var accessRecords: [String: AccessRecord] = [:]
     var refreshRecords: [String: RefreshRecord] = [:]
     var endedFamilies: Set<Int> = []
+    /// The refresh tokens that were revoked without their families.
+    var revokedAlone: Set<String> = []
 
     /// Creates an authority that has issued nothing.
     ///
@@ -132,7 +137,9 @@ public struct TokenAuthority: Sendable {
         guard let record = refreshRecords[refreshToken] else { return .failure(.unknown) }
         // Before anything ends: what another client presents says nothing about this family's own.
         guard record.client == client else { return .failure(.otherClient) }
-        guard !endedFamilies.contains(record.family) else { return .failure(.familyEnded) }
+        guard !endedFamilies.contains(record.family), !revokedAlone.contains(refreshToken) else {
+            return .failure(.familyEnded)
+        }
         if let (successor, spentAt) = record.spent {
             if now - spentAt < gracePeriod { return .success(renewed(successor, at: now)) }
             endedFamilies.insert(record.family)

@@ -156,7 +156,7 @@ extension SharedCredential {
                 return nil
             }
             guard follow(look, from: known, since: epoch) else { continue }
-            if look.isSignOut { revokeUnlessReplaced(record) }
+            revokeLate(record, endedAsIn: look)
             return nil
         }
     }

@@ -75,7 +75,7 @@ extension SharedCredential {
         // An unsaved record cannot be in the store, and a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await look() else { return }
         guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
-        if look.isSignOut { revokeUnlessReplaced(renewed) }
+        revokeLate(renewed, endedAsIn: look)
         throw SessionError(.superseded)
     }
 

@@ -47,10 +47,18 @@ extension SharedCredential {
     }
 
     /// Revokes a credential in the background, when no caller waits for the result.
+    ///
+    /// - Parameter sparesOthers: Whether the revocation waits for the next sign-out if another session is stored, which
+    ///   may be the same user's. Default: false, for another user's credential.
     func revokeInBackground(_ credential: Credential, sparingOthers sparesOthers: Bool = false) {
         background.add(
             BackgroundTask.start { [self] in
-                guard let failure = await revoke(credential, sparingOthers: sparesOthers) else { return }
+                guard rules.revoke != nil else { return }
+                // No other process knows of the credential, so it must not be lost.
+                if sparesOthers, let glance = try? await store.glance(), isOfAnother(glance) {
+                    return state.withLock { $0.spared.append(credential) }
+                }
+                guard let failure = await revoke(credential) else { return }
                 refusal.withLock { $0 = failure }
             }
         )
@@ -64,9 +72,11 @@ extension SharedCredential {
     }
 
     /// Revokes the renewed credential of a session that was ended elsewhere, since the process where the user signed
-    /// out does not know of it. Revokes nothing when another session has taken this one's place: it may be the same
-    /// user's, and revoking one credential could end everything that user has ever granted.
-    func revokeUnlessReplaced(_ late: Record) {
+    /// out does not know of it. When another session has taken this one's place, that waits for the next sign-out: it
+    /// may be the same user's, and revoking one credential could end everything that user has ever granted.
+    ///
+    /// - Parameter isReplaced: Whether another session is known to be stored. Default: false.
+    func revokeUnlessReplaced(_ late: Record, isReplaced: Bool = false) {
         // It is found in several places: by whoever notices the end, and by the refresh itself.
         let isNews = state.withLock { state in
             if let known = state.lateSessions[late.session], known >= late.renewals { return false }
@@ -74,6 +84,7 @@ extension SharedCredential {
             return true
         }
         guard isNews else { return }
+        if isReplaced { return spare(late.credential) }
         let check = BackgroundTask.start { [weak self, store] in
             // A sign-in ends the session before, then waits for the lock, which is held here, and keeps it until it is
             // stored. Each may take as long as its store needs.
@@ -128,6 +139,12 @@ extension SharedCredential {
             // Another process has ended the session, which a call here has noticed before the refresh did.
             revokeUnlessReplaced(late)
         }
+    }
+
+    /// Has the server forget a renewed credential whose session has ended elsewhere, as a look has shown. What a server
+    /// has ended itself need not be revoked.
+    func revokeLate(_ late: Record, endedAsIn look: SharedStore<Credential>.Snapshot) {
+        if !look.hasExpired { revokeUnlessReplaced(late, isReplaced: !look.isSignOut) }
     }
 
     /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here
