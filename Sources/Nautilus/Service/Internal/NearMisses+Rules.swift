@@ -7,31 +7,62 @@ extension NearMisses {
     /// The rules of a service itself; a service that it wraps is checked separately. The compiler itself reports a
     /// missing `apiUrl`, which has no default.
     static func rules(of service: some HttpService) -> [Rule] {
-        [
+        let isWithoutRetries = { kind(of: service.retrierFactory) == kind(of: NilRetrier.factory()) }
+        return [
             Rule("usesSecureProtocol", Bool.self),
-            Rule("header", HttpHeader.self, otherNames: ["headers"]) { _ in service.header.isEmpty },
+            Rule("header", HttpHeader.self, otherNames: ["headers", "defaultHeaders", "defaultHeader"]) { _ in
+                service.header.isEmpty
+            } isItsOwn: {
+                isHeader($0) && service.header.isEmpty
+            },
             Rule(name: "interceptors", type: "[any HttpInterceptor]", otherNames: ["interceptor"]) {
                 !($0 is [any HttpInterceptor])
             } isMeant: { _ in
                 service.interceptors.isEmpty
+            } isItsOwn: {
+                ($0 as? [any HttpInterceptor])?.isEmpty == false && service.interceptors.isEmpty
             },
-            Rule(name: "retrierFactory", type: "any RetrierFactory", otherNames: ["retrier", "retriers"]) {
+            Rule(
+                name: "retrierFactory",
+                type: "any RetrierFactory",
+                otherNames: ["retrier", "retriers", "retryFactory", "retryPolicy"] + retryCounts
+            ) {
                 kind(of: $0) != kind(of: service.retrierFactory)
             } isMeant: { _ in
-                kind(of: service.retrierFactory) == kind(of: NilRetrier.factory())
+                isWithoutRetries()
+            } isItsOwn: {
+                $0 is any RetrierFactory && kind(of: $0) != kind(of: service.retrierFactory) && isWithoutRetries()
             },
-            Rule("hedging", Hedging?.self),
+            Rule("hedging", Hedging?.self) { _ in
+                false
+            } isItsOwn: {
+                $0 is Hedging && service.hedging == nil
+            },
             Rule(name: "hook", type: "any ServiceHook") { isOther($0, than: service.hook) },
-            Rule(name: "observer", type: "any CallObserver") { isOther($0, than: service.observer) },
+            Rule(name: "observer", type: "any CallObserver", otherNames: ["observers", "callObserver"]) {
+                isOther($0, than: service.observer)
+            } isMeant: {
+                ($0 is any CallObserver || $0 is [any CallObserver]) && service.observer is NilCallObserver
+            },
             Rule(name: "transport", type: "any HttpTransport") { isOther($0, than: service.transport) },
             Rule(name: "webSocketTransport", type: "any WebSocketTransport") {
                 isOther($0, than: service.webSocketTransport)
             },
             Rule(name: "clock", type: "any Clock<Duration>") { isOther($0, than: service.clock) },
-            Rule("maxAttempts", Int.self),
-            Rule("coders", JsonCoders.self),
-            Rule("retryAfterField", RetryAfterField?.self),
-            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval"]) {
+            Rule("maxAttempts", Int.self, otherNames: retryCounts) {
+                isUnusedCount($0, by: service)
+            },
+            Rule("coders", JsonCoders.self, otherNames: ["coder", "decoder", "encoder", "jsonDecoder", "jsonEncoder"]) {
+                ($0 is JSONDecoder || $0 is JSONEncoder) && service.coders.carried == nil
+            } isItsOwn: {
+                ($0 as? JsonCoders)?.carried != nil && service.coders.carried == nil
+            },
+            Rule("retryAfterField", RetryAfterField?.self) { _ in
+                false
+            } isItsOwn: {
+                $0 is RetryAfterField && service.retryAfterField == nil
+            },
+            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval", "timeouts"]) {
                 isTime($0) && service.timeout == .seconds(60)
             },
             Rule("deadline", Duration?.self) { isTime($0) && service.deadline == nil },
@@ -47,25 +78,39 @@ extension NearMisses {
         )
         let json = request as? any JsonRequest
         return shared + [
-            Rule(name: "method", type: "HttpMethod", otherNames: ["httpMethod"]) {
+            Rule(name: "method", type: "HttpMethod", otherNames: ["httpMethod", "verb"]) {
                 isMethod($0, otherThan: request.method)
             } isMeant: {
                 ($0 as? HttpMethod).map { $0 != request.method } ?? isMethod($0, otherThan: request.method)
+            } isItsOwn: {
+                ($0 as? HttpMethod).map { $0 != .get } == true && request.method == .get
             },
-            Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params", "queryItems"]) {
+            Rule(name: "query", type: "HttpQuery", otherNames: parameterNames) {
                 isQuery($0)
             } isMeant: {
                 // If there is a body, the parameters are most probably in it.
                 (isQuery($0) || $0 is HttpQuery) && request.query.isEmpty && request.body.contentType == nil
+            } isItsOwn: {
+                isFilledQuery($0) && request.query.isEmpty && request.body.contentType == nil
             },
-            Rule(name: "body", type: "HttpBody", otherNames: ["httpBody"]) {
+            Rule(name: "body", type: "HttpBody", otherNames: ["httpBody", "requestBody"]) {
                 $0 is Data || type(of: $0) == HttpBody?.self
             } isMeant: {
                 ($0 is Data || $0 is HttpBody) && request.body.contentType == nil
+            } isItsOwn: {
+                ($0 as? HttpBody)?.contentType != nil && request.body.contentType == nil
             },
-            Rule("acceptedStatusCodes", HttpStatusCodes.self),
+            Rule("acceptedStatusCodes", HttpStatusCodes.self, otherNames: statusNames) {
+                // Numbers in a query or a body are data, of a search in a log for instance.
+                isStatuses($0) && request.acceptedStatusCodes == .success && request.query.isEmpty
+                    && request.body.contentType == nil
+            } isItsOwn: {
+                ($0 as? HttpStatusCodes).map { $0 != .success } == true && request.acceptedStatusCodes == .success
+            },
             Rule(name: "priority", type: "RequestPriority") {
                 $0 is TaskPriority || $0 is Float || type(of: $0) == RequestPriority?.self
+            } isItsOwn: {
+                ($0 as? RequestPriority).map { $0 != .normal } == true && request.priority == .normal
             },
             Rule("deadline", Duration?.self),
             Rule("streamsResponse", Bool.self),
@@ -90,10 +135,12 @@ extension NearMisses {
         )
         let json = request as? any JsonStreamRequest
         return shared + [
-            Rule(name: "query", type: "HttpQuery", otherNames: ["parameters", "params", "queryItems"]) {
+            Rule(name: "query", type: "HttpQuery", otherNames: parameterNames) {
                 isQuery($0)
             } isMeant: {
                 (isQuery($0) || $0 is HttpQuery) && request.query.isEmpty
+            } isItsOwn: {
+                isFilledQuery($0) && request.query.isEmpty
             },
             Rule("subprotocols", [String].self, otherNames: ["subprotocol", "protocols"]) { _ in
                 request.subprotocols.isEmpty
@@ -126,12 +173,16 @@ extension NearMisses {
                 false
             } isMeant: {
                 (isPath($0) || $0 is HttpRoute) && isPlaceless()
+            } isItsOwn: {
+                ($0 as? HttpRoute)?.components.isEmpty == false && isPlaceless()
             },
             Rule("usesSecureProtocol", Bool?.self),
             Rule("header", HttpHeader.self, otherNames: ["headers", "httpHeaders", "headerFields"]) { _ in
                 header().isEmpty
+            } isItsOwn: {
+                isHeader($0) && header().isEmpty
             },
-            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval", "timeOut"]) { _ in
+            Rule("timeout", Duration?.self, otherNames: ["timeoutInterval", "timeOut", "timeouts"]) { _ in
                 timeout() == .ofService
             },
         ]
@@ -161,6 +212,27 @@ extension NearMisses {
 
     private static func isQuery(_ value: Any) -> Bool {
         value is [String: Any] || value is [URLQueryItem] || type(of: value) == HttpQuery?.self
+    }
+
+    private static let parameterNames = ["parameters", "params", "queryItems", "queryParameters", "queryParams"]
+    private static let statusNames = ["statusCodes", "acceptedStatuses", "validStatusCodes", "acceptableStatusCodes"]
+    private static let retryCounts = ["maxRetries", "retryLimit"]
+
+    // An empty value is the rule's default itself, so nothing is lost, and a computed rule may well return it.
+    private static func isHeader(_ value: Any) -> Bool { (value as? HttpHeader)?.isEmpty == false }
+
+    private static func isFilledQuery(_ value: Any) -> Bool { (value as? HttpQuery)?.isEmpty == false }
+
+    private static func isStatuses(_ value: Any) -> Bool {
+        value is HttpStatusCodes || value is Set<Int> || value is [Int] || value is Range<Int>
+            || value is ClosedRange<Int>
+    }
+
+    /// Whether a number of retries is in no effect: the retriers say that they have another one.
+    private static func isUnusedCount(_ value: Any, by service: some HttpService) -> Bool {
+        let descriptions = service.retrierFactory.descriptions
+        guard let count = value as? Int, service.maxAttempts == 100, !descriptions.isEmpty else { return false }
+        return ![count, count &+ 1].contains(descriptions.maxAttempts)
     }
 
     private static func isTime(_ value: Any) -> Bool {
@@ -193,7 +265,8 @@ extension NearMisses.Rule {
         _ name: String,
         _ type: Value.Type,
         otherNames: [String] = [],
-        isMeant: @escaping (Any) -> Bool = { _ in false }
+        isMeant: @escaping (Any) -> Bool = { _ in false },
+        isItsOwn: @escaping (Any) -> Bool = { _ in false }
     ) {
         // Written as people write it: `Optional<Duration>` is `Duration?`.
         let text = "\(type)".replacing(/Optional<(\w+)>/) { "\($0.1)?" }
@@ -202,7 +275,8 @@ extension NearMisses.Rule {
             type: text,
             otherNames: otherNames,
             isMissed: { Swift.type(of: $0) != type },
-            isMeant: isMeant
+            isMeant: isMeant,
+            isItsOwn: isItsOwn
         )
     }
 }

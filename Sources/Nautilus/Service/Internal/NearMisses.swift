@@ -20,6 +20,9 @@ struct NearMisses {
         /// Whether the value of a property with one of the other names was meant for the rule, which still has its
         /// default.
         var isMeant: (Any) -> Bool = { _ in false }
+        /// Whether the value has a type that only this rule has, and another content than the rule, which still has its
+        /// default. A property with such a value was meant for the rule, whatever its name.
+        var isItsOwn: (Any) -> Bool = { _ in false }
     }
 
     private let owner: Any.Type
@@ -69,14 +72,47 @@ struct NearMisses {
     }
 
     private var findings: [PolicyFinding] {
-        sequence(first: mirror, next: \.superclassMirror).flatMap(\.children).compactMap { child in
-            guard let label = child.label, let rule = rules.first(where: { $0.isMissed(by: label, child.value) }) else {
-                return nil
-            }
-            let property = "\(label): \(type(of: child.value))"
-            return .notTheRule(property: property, of: "\(owner)", rule: "\(rule.name): \(rule.type)")
+        let isClass = owner is AnyClass
+        return sequence(first: mirror, next: \.superclassMirror).flatMap(\.children).compactMap { child in
+            guard let property = StoredProperty(child), let rule = rules.first(missedBy: property, ofClass: isClass)
+            else { return nil }
+            return .notTheRule(property: property.declaration, of: "\(owner)", rule: "\(rule.name): \(rule.type)")
         }
     }
+}
+
+/// A property as reflection shows it.
+private struct StoredProperty {
+    let name: String
+    let value: Any
+    /// The type that a lazy property is declared with, as text; nil for one that is not lazy.
+    private(set) var lazyType: String?
+
+    init?(_ child: Mirror.Child) {
+        guard let label = child.label else { return nil }
+        let lazyPrefix = "$__lazy_storage_$_"
+        guard label.hasPrefix(lazyPrefix) else {
+            (name, value) = (label, child.value)
+            return
+        }
+        name = String(label.dropFirst(lazyPrefix.count))
+        // The storage is an optional of the declared type, and nil until the property is first read.
+        let storage = child.value as? any LazyStorage
+        value = storage?.content ?? child.value
+        lazyType = storage.map { "\(Swift.type(of: $0).contentType)" }
+    }
+
+    var declaration: String { lazyType.map { "lazy var \(name): \($0)" } ?? "\(name): \(type(of: value))" }
+}
+
+private protocol LazyStorage {
+    static var contentType: Any.Type { get }
+    var content: Any? { get }
+}
+
+extension Optional: LazyStorage {
+    fileprivate static var contentType: Any.Type { Wrapped.self }
+    fileprivate var content: Any? { map { $0 as Any } }
 }
 
 extension ForwardingService {
@@ -87,9 +123,23 @@ extension HttpService {
     fileprivate var hasSelection: Bool { selectedService != nil }
 }
 
+extension [NearMisses.Rule] {
+    /// The rule that a property was most probably meant to be: by its name, or else by its type.
+    fileprivate func first(missedBy property: StoredProperty, ofClass isClass: Bool) -> NearMisses.Rule? {
+        if let rule = first(where: { $0.name == property.name }) {
+            // Reading a lazy property changes a struct, so that it fulfils no rule there, not even with the right type.
+            if let type = property.lazyType, rule.hasType(type) { return isClass ? nil : rule }
+            return rule.isMissed(property.value) ? rule : nil
+        }
+        return first { $0.otherNames.contains(property.name) && $0.isMeant(property.value) }
+            ?? first { $0.isItsOwn(property.value) }
+    }
+}
+
 extension NearMisses.Rule {
-    fileprivate func isMissed(by label: String, _ value: Any) -> Bool {
-        label == name ? isMissed(value) : otherNames.contains(label) && isMeant(value)
+    fileprivate func hasType(_ text: String) -> Bool {
+        let name = text.replacing("any ", with: "").replacing(/Optional<(.+)>/) { "\($0.1)?" }
+        return name == type.replacing("any ", with: "").replacing(/\((.+)\)\?/) { "\($0.1)?" }
     }
 }
 
