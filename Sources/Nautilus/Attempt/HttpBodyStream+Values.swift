@@ -105,3 +105,13 @@ public struct UnreadableLine: Error, Sendable, CustomStringConvertible {
         return "line \(line): \(HttpError.describe(underlying))"
     }
 }
+
+extension HttpBodyStream.ReadError: PrintableError {
+    /// What the reader could not take.
+    public var description: String {
+        switch self {
+        case .alreadyRead: "the body was read before, and can be read only once"
+        case .tooLarge(let limit): "the body, or a line or an event in it, is larger than the reader's \(limit) bytes"
+        }
+    }
+}

@@ -44,9 +44,11 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
     /// A reason that the decoder does not give for a body that does not decode: it is empty, or not JSON at all.
     private var unreadable: String? {
         guard underlying is DecodingError, let response else { return nil }
-        if response.body.isEmpty { return "the body is empty (\(response.status))" }
+        // The body of a feed is read as it arrives, so that none of it is here.
+        let isFeed = response.header.mediaType?.essence == "text/event-stream"
+        if response.body.isEmpty, !isFeed { return "the body is empty (\(response.status))" }
         guard let type = response.header.mediaType, !type.subtype.hasSuffix("json") else { return nil }
-        return "the body is \(type.essence)"
+        return isFeed ? "in the data of an event" : "the body is \(type.essence)"
     }
 
     /// A hint for servers that redirect until the cookie that they have set comes back.

@@ -230,7 +230,7 @@ extension MessageStream {
         case let closure as WebSocketClosure where closure.code.isNormal:
             link.end()
         case let closure as WebSocketClosure where !request.reconnects(after: closure):
-            link.end(HttpError(.custom, stage: .send, underlying: closure))
+            link.end(HttpError(.custom, stage: .send, request: opened, underlying: closure))
         default:
             link.lose(open, Self.loss(error))
         }

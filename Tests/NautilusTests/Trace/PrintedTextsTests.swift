@@ -39,6 +39,21 @@ struct PrintedTextsTests {
         )
     }
 
+    @Test("F31: an event that is too large, or that does not decode, is not called an empty body")
+    func events() {
+        let large = HttpBodyStream.ReadError.tooLarge(limit: 100)
+        #expect(
+            HttpError(ending: large).description
+                == "A request failed: the body, or a line or an event in it, is larger than the reader's 100 bytes"
+        )
+        let header: HttpHeader = [.contentType: "text/event-stream; charset=utf-8"]
+        let head = HttpResponse(status: 200, header: header, body: Data())
+        let unreadable = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
+        let error = HttpError(.decoding, stage: .decode, response: head, underlying: unreadable)
+        #expect(error.description.contains("in the data of an event"))
+        #expect(!error.description.contains("empty"))
+    }
+
     @Test("F31: every code of URL loading is a phrase, followed by its number")
     func everyCode() {
         for code in RetryCondition.standardCodes.keys {

@@ -45,6 +45,7 @@ struct MessageStreamEndTests: WebSocketSuite {
         } else {
             let error = await error { _ = try await lines.next() }
             #expect(error?.underlying as? WebSocketClosure == WebSocketClosure(code))
+            #expect(error?.request?.method == .get)
         }
         #expect(transport.requests.count == (reconnects ? 2 : 1))
     }
