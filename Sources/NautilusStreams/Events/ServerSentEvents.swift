@@ -12,8 +12,8 @@ extension Request {
     /// `BackoffRetrier` there is always a next try, with `Last-Event-ID`, whatever its attempts and its budget. Tries
     /// are delayed by the schedule, whose delays grow to 30 s at most until a connection has served, by `Retry-After`,
     /// and by the server's `retry:` on top. A connection has served if an event has arrived over it, or if it has
-    /// lasted for ten seconds. After the first five, connections are opened no faster than one a second in the long
-    /// run, whatever arrives over them.
+    /// lasted for ten seconds. After five at once at most, connections are opened no faster than one a second in the
+    /// long run, whatever arrives over them.
     ///
     /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3), and with an error when the server means it:
     /// a 4xx except 401, 408, 425 and 429; 501; a failure of TLS; another content type; an event that is too large. It

@@ -8,7 +8,7 @@ import Nautilus
 /// (`HttpError/isReconnect`), and with `BackoffRetrier` there is always a next try, whatever its attempts and its budget.
 /// Tries are delayed by the schedule, whose delays grow to 30 s at most until a connection has served, and by
 /// `Retry-After`; credentials are stamped anew. A connection has served if a message has come over it, or if it has
-/// lasted for ten seconds. Connections follow one another a second apart in the long run, after five at once.
+/// lasted for ten seconds. Connections follow one another a second apart in the long run, after five at once at most.
 ///
 /// The stream ends with the service's error when the server means it: a closure of which `StreamRequest` says so, an
 /// answer of 4xx except 401, 408, 425 and 429, or of 501, a failure of TLS. It also ends when a retrier of yours does not

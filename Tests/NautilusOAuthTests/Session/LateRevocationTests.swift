@@ -30,6 +30,21 @@ struct LateRevocationTests {
         )
     }
 
+    /// A process whose refresh is on its way while another one signs out, and its call has ended; the refresh has not.
+    private static func signedOutElsewhereDuringRefresh(
+        _ world: SessionWorld
+    ) async throws -> (session: OAuthSession, other: OAuthSession, live: LiveTokens) {
+        let (session, other) = (try await world.signedIn(), world.process())
+        try await other.restore()
+        let live = live(world)
+        try await world.sleep(.seconds(3_600))
+        async let call = world.call(session)
+        try await world.sleep(.milliseconds(500))
+        try await other.signOut()
+        _ = await call
+        return (session, other, live)
+    }
+
     @Test("is kept if the user has signed in again before the sign-out has ended")
     func signedInAgain() async throws {
         try await SessionWorld.run { world in
@@ -80,14 +95,7 @@ struct LateRevocationTests {
     @Test("waits for the next sign-out if somebody has signed in after a sign-out elsewhere", arguments: [true, false])
     func elsewhere(signsInHere: Bool) async throws {
         try await SessionWorld.run { world in
-            let (session, other) = (try await world.signedIn(), world.process())
-            try await other.restore()
-            let live = Self.live(world)
-            try await world.sleep(.seconds(3_600))
-            async let call = world.call(session)
-            try await world.sleep(.milliseconds(500))
-            try await other.signOut()
-            _ = await call
+            let (session, other, live) = try await Self.signedOutElsewhereDuringRefresh(world)
             try await world.sleep(.seconds(10))
             live.add("bert-r1")
             try await (signsInHere ? session : other).signIn(world.server.signIn("bert", at: world.date))
@@ -105,14 +113,7 @@ struct LateRevocationTests {
     @Test("F22: a late credential is not lost if its process signs out while somebody is signed in elsewhere")
     func signOutOfNobody() async throws {
         try await SessionWorld.run { world in
-            let (session, other) = (try await world.signedIn(), world.process())
-            try await other.restore()
-            let live = Self.live(world)
-            try await world.sleep(.seconds(3_600))
-            async let call = world.call(session)
-            try await world.sleep(.milliseconds(500))
-            try await other.signOut()
-            _ = await call
+            let (session, other, live) = try await Self.signedOutElsewhereDuringRefresh(world)
             live.add("bert-r1")
             try await other.signIn(world.server.signIn("bert", at: world.date))
             try await world.sleep(.seconds(60))

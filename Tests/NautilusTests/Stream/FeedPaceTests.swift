@@ -33,6 +33,14 @@ struct FeedPaceTests {
         }
     }
 
+    /// Does the same a hundred times at once.
+    private func hundredTimes(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<Self.count { group.addTask(operation: work) }
+            try await group.waitForAll()
+        }
+    }
+
     /// The starts of the connections of a hundred event streams, until `end`.
     ///
     /// - Parameter calm: How long each one's first connection lasts after its event, which takes as long to come.
@@ -53,16 +61,9 @@ struct FeedPaceTests {
                 transport: transport,
                 clock: clock
             )
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<Self.count {
-                    group.addTask {
-                        let request = Ping(timeout: .seconds(7_200))
-                        for try await _ in request.events(with: service) where clock.now.offset >= calm * 2 + Self.end {
-                            break
-                        }
-                    }
-                }
-                try await group.waitForAll()
+            try await hundredTimes {
+                let request = Ping(timeout: .seconds(7_200))
+                for try await _ in request.events(with: service) where clock.now.offset >= calm * 2 + Self.end { break }
             }
             return transport.attempts.map(\.start)
         }
@@ -105,15 +106,10 @@ struct FeedPaceTests {
                 webSocketTransport: server,
                 clock: clock
             )
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<Self.count {
-                    group.addTask {
-                        let chat = try await ChatStream().schedule(with: service)
-                        for try await _ in chat where clock.now.offset >= Self.end { break }
-                        await chat.close()
-                    }
-                }
-                try await group.waitForAll()
+            try await hundredTimes {
+                let chat = try await ChatStream().schedule(with: service)
+                for try await _ in chat where clock.now.offset >= Self.end { break }
+                await chat.close()
             }
             #expect(most(of: server.starts.withLock { $0 }, from: .seconds(12)) <= 20)
         }
