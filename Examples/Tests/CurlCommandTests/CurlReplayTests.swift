@@ -8,6 +8,7 @@ import Testing
 @Suite("A printed curl command, run by bash and curl", .timeLimit(.minutes(10)))
 struct CurlReplayTests {
     private static let bash = URL(fileURLWithPath: "/bin/bash")
+    // Where Debian, macOS and Homebrew install it.
     private static let hasCurl = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].contains { folder in
         FileManager.default.isExecutableFile(atPath: folder + "/curl")
     }
