@@ -32,6 +32,14 @@ let package = Package(
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),
+        // Three fixed calls, of which `executed-files.py` counts the source files.
+        .executableTarget(
+            name: "calls",
+            dependencies: [
+                .product(name: "Nautilus", package: "Nautilus"),
+                .product(name: "NautilusTesting", package: "Nautilus"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
