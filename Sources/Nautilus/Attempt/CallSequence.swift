@@ -19,8 +19,6 @@ public struct CallSequence: Sendable {
 
     private struct State: Sendable {
         var environment: BaseUrl?
-        /// The environments of switches in which the first call began; nil as long as no call has told.
-        var selection: [SelectionMark]?
         /// The facts of the first user's call, and of the first guest's.
         var facts: (user: CallFacts?, guest: CallFacts?)
         /// The session of each lease of the first call's retrier, in the order in which the leases were made.
@@ -57,20 +55,14 @@ public struct CallSequence: Sendable {
 
     /// Records where the first call goes, and checks that every other call goes there as well.
     ///
-    /// - Parameter selection: The environments of switches that the call belongs to, which may share a URL with others;
-    ///   nil for a call that keeps to the service of the one before.
     /// - Throws: ``EnvironmentChange``.
-    func begin(at base: BaseUrl, in selection: [SelectionMark]?) throws(EnvironmentChange) {
-        let (first, isSelected) = state.withLock { state in
+    func begin(at base: BaseUrl) throws(EnvironmentChange) {
+        let first = state.withLock { state in
             let first = state.environment ?? base
             state.environment = first
-            if state.selection == nil { state.selection = selection }
-            let (known, own) = (state.selection ?? [], selection ?? [])
-            // The service of a switch's environment may also be used without the switch.
-            return (first, known.allSatisfy(own.contains) || own.allSatisfy(known.contains))
+            return first
         }
         try first.check(base)
-        guard isSelected else { throw EnvironmentChange(from: first.origin, to: base.origin) }
     }
 
     /// The facts that were noted for the first call: all others belong to the same account, except for a guest's calls

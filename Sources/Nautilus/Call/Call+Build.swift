@@ -7,10 +7,7 @@ extension Call {
         recorder.begin()
         couldBeHedged = false
         do {
-            _ = try targetNow()
-            let header = service.header.merging(try await service.asyncHeader)
-            (interceptors, transport) = (service.interceptors, service.transport)
-            // Checked again: the service may have moved meanwhile, and everything has to come from one environment.
+            let header = try await configuration.headers()
             let target = try targetNow()
             let built = try coders.asCurrent { try builder.build(request, to: target, with: header) }
             let context = AttemptContext(
@@ -36,7 +33,7 @@ extension Call {
     ///
     /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved since.
     private func targetNow() throws -> CallTarget {
-        let present = try CallTarget(of: request, for: service, before: target)
+        let present = try CallTarget(of: request, for: configuration, before: target)
         // The retrier, and all else that has been asked for by now, may belong to another environment.
         guard let target else { throw InvalidRequest.baseUrl(reason: "it was invalid when the call began") }
         try target.check(present)
@@ -47,7 +44,7 @@ extension Call {
     ///
     /// - Throws: ``InvalidRequest/notPositive(parameter:)``.
     private func timeout() throws(InvalidRequest) -> Duration? {
-        let timeout = service.timeout(of: request)
+        let timeout = configuration.timeout(of: request)
         if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
         return timeout
     }

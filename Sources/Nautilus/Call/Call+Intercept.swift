@@ -34,8 +34,8 @@ extension Call {
 /// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which replaces the
 /// original when the stamping is done, so that an abandoned side request never keeps the call waiting.
 // Unchecked: the call's retrier and builder are touched in turn and before its end; the rest of it never changes.
-private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttempt, @unchecked Sendable {
-    private let call: Call<R, S>
+private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked Sendable {
+    private let call: Call<R>
     private let context: AttemptContext
     private let interceptors: [any HttpInterceptor]
     private let transport: any HttpTransport
@@ -50,7 +50,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
         var followers = AttemptFollowers()
     }
 
-    init(_ call: Call<R, S>, _ context: AttemptContext, _ interceptors: [any HttpInterceptor]) {
+    init(_ call: Call<R>, _ context: AttemptContext, _ interceptors: [any HttpInterceptor]) {
         (self.call, self.context, self.interceptors) = (call, context, interceptors)
         self.transport = call.transport
     }
@@ -85,7 +85,7 @@ private final class InterceptedAttempt<R: Request, S: HttpService>: OngoingAttem
     var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
 
     func callAgain() async {
-        await Call.callAgain(call.request, with: call.service, in: call.sequence)
+        await Call.callAgain(call.request, with: call.configuration, in: call.sequence)
     }
 
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {

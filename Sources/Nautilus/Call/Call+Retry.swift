@@ -72,7 +72,7 @@ extension Call {
         // The user has signed out, so nothing more is sent with the credential.
         if !CredentialWork.isWanted { return .custom("the user has signed out") }
         // No retrier may keep a call going forever.
-        if recorder.number >= service.maxAttempts { return .ceiling(service.maxAttempts) }
+        if recorder.number >= configuration.maxAttempts { return .ceiling(configuration.maxAttempts) }
         // The attempt would begin after the deadline, so the caller gets the failure now.
         if let remaining, delay >= remaining { return .deadline(remaining: max(.zero, remaining)) }
         return nil

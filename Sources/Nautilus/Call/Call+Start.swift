@@ -12,8 +12,6 @@ struct CallBeginning: Sendable {
     let replacedConnection: StreamEnd?
     /// The call if it was made earlier; nil for one that is made now.
     var made: MadeCall?
-    /// The environments of switches that the call belongs to; nil if it need not tell.
-    var selection: [SelectionMark]?
 }
 
 /// A call that is made now and run later: it goes to the target, and belongs to the user, of the moment when it was
@@ -29,11 +27,11 @@ struct MadeCall: Sendable {
 
 extension Call {
     /// Makes a call without running it.
-    static func make(_ request: R, with service: S) -> MadeCall {
+    static func make(_ request: R, with service: ServiceConfiguration) -> MadeCall {
         let sequence = CallSequence()
         let target = try? CallTarget(of: request, for: service)
         _ = facts(of: request, on: service, in: sequence, at: target, service.hook)
-        let retrier = retrier(for: request, by: factory(for: request, of: service), on: service, in: sequence)
+        let retrier = retrier(for: request, by: service.factory(for: request), on: service, in: sequence)
         return MadeCall(
             sequence: sequence,
             target: target,
@@ -44,45 +42,42 @@ extension Call {
 
     /// The service's move since it was asked for its URL; nil when it has not moved. If it has, everything that it was
     /// asked for in between, above all the retrier, may belong to the other environment.
-    private static func move(from target: CallTarget?, of request: R, on service: S) -> EnvironmentChange? {
-        guard let target, let present = try? CallTarget(of: request, for: service, before: target) else { return nil }
-        do throws(EnvironmentChange) {
-            try target.check(present)
+    private static func move(
+        from target: CallTarget?,
+        of request: R,
+        on service: ServiceConfiguration
+    ) -> EnvironmentChange? {
+        guard target != nil else { return nil }
+        do {
+            try service.checkPlace()
             return nil
         } catch {
-            return error
+            return error as? EnvironmentChange
         }
     }
 
     private static func facts(
         of request: R,
-        on service: S,
+        on service: ServiceConfiguration,
         in sequence: CallSequence,
         at target: CallTarget?,
         _ hook: (any ServiceHook)?
     ) -> CallFacts {
-        sequence.facts(at: target?.service, isForGuest: isForGuest(request, on: service)) { facts in
+        sequence.facts(at: target?.service, isForGuest: service.isAnonymous(request)) { facts in
             for interceptor in service.interceptors { interceptor.noteFacts(of: request, in: &facts) }
             hook?.noteFacts(of: request, in: &facts)
             service.transport.noteFacts(of: request, in: &facts)
         }
     }
 
-    private static func isForGuest(_ request: R, on service: S) -> Bool { service.isSignedOut || request.isForGuests }
-
-    /// The service's factory, without the authorizing retriers if the request is for guests.
-    static func factory(for request: R, of service: S) -> any RetrierFactory {
-        request.isForGuests && !service.isSignedOut ? service.retrierFactory.signedOut : service.retrierFactory
-    }
-
     private static func retrier(
         for request: R,
         by factory: any RetrierFactory,
-        on service: S,
+        on service: ServiceConfiguration,
         in sequence: CallSequence
     ) -> any Retrier {
         sequence.making {
-            isForGuest(request, on: service)
+            service.isAnonymous(request)
                 ? GuestCall.make { factory.create(for: request) } : factory.create(for: request)
         }
     }
@@ -92,15 +87,12 @@ extension Call {
     /// - Parameters:
     ///   - end: The end of a stream's connection that this call replaces with a new connection; nil for any other call.
     ///   - sequence: The sequence of calls that it belongs to. Default: a new one, which it begins.
-    ///   - selection: The environments of switches that the sequence's calls must not leave. Default: nil, the call need
-    ///     not tell.
     ///   - made: The call if it was made earlier; nil, the default, for one that is made now.
     static func response(
         to request: R,
-        with service: S,
+        with service: ServiceConfiguration,
         after end: StreamEnd? = nil,
         in sequence: CallSequence = CallSequence(),
-        _ selection: [SelectionMark]? = nil,
         made: MadeCall? = nil
     ) async throws(HttpError) -> HttpResponse<R.Result> {
         #if DEBUG
@@ -115,8 +107,7 @@ extension Call {
             target: target,
             hook: isSilent ? nil : hook,
             replacedConnection: end,
-            made: made,
-            selection: selection
+            made: made
         )
         if isSilent { return try await withinDeadline(request, service, beginning).typed(for: request) }
         do throws(HttpError) {
@@ -128,7 +119,7 @@ extension Call {
     }
 
     /// Makes the same call again, so that an interceptor can learn from it; the hook is told only of the first call.
-    static func callAgain(_ request: R, with service: S, in sequence: CallSequence) async {
+    static func callAgain(_ request: R, with service: ServiceConfiguration, in sequence: CallSequence) async {
         await CallScope.runOutside {
             let target = try? CallTarget(of: request, for: service)
             let beginning = CallBeginning(sequence: sequence, target: target, hook: nil, replacedConnection: nil)
@@ -139,7 +130,7 @@ extension Call {
     /// Runs the call, with a retrier of its own, within its deadline.
     private static func withinDeadline(
         _ request: R,
-        _ service: S,
+        _ service: ServiceConfiguration,
         _ beginning: CallBeginning
     ) async throws(HttpError) -> CallOutcome {
         let clock = service.clock
@@ -158,7 +149,7 @@ extension Call {
 
     private static func withinScope(
         _ request: R,
-        _ service: S,
+        _ service: ServiceConfiguration,
         _ beginning: CallBeginning,
         _ clock: any Clock<Duration>,
         _ deadline: Duration?,
@@ -167,7 +158,7 @@ extension Call {
         // The facts note the call's owner at the same moment at which its retrier takes hold of a session.
         let sequence = beginning.sequence
         let facts = facts(of: request, on: service, in: sequence, at: beginning.target, beginning.hook)
-        let factory = factory(for: request, of: service)
+        let factory = service.factory(for: request)
         let retrier =
             beginning.made?.retrier
             ?? retrier(for: request, by: factory, on: service, in: sequence)
@@ -208,7 +199,7 @@ extension Call {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
-        if let own = service.deadline(of: request), own <= .zero {
+        if let own = configuration.deadline(of: request), own <= .zero {
             let refusal = InvalidRequest.notPositive(parameter: "deadline")
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
@@ -217,14 +208,10 @@ extension Call {
         if let target {
             do {
                 if let move { throw move }
-                try sequence.begin(at: target.service, in: beginning.selection)
+                try sequence.begin(at: target.service)
             } catch {
                 throw recorder.failed(failure(error, in: .build, delivery: .notSent))
             }
-        } else if let refused = service.apiUrl as? RefusedBaseUrl {
-            // No hook answers it either: the service was made for another environment.
-            let refusal = InvalidRequest.baseUrl(reason: refused.reason)
-            throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
         guard let hook = beginning.hook else { return try await run() }
         if let fulfilled = try await fulfil(by: hook) {  // 0

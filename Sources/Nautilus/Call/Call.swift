@@ -5,7 +5,7 @@ import Foundation
 /// This file holds the path and its beginning; each stage has a file of its own beside it. A call belongs to one task:
 /// neither it nor its retrier is ever shared. It is a class, since copying it from stage to stage would cost more than
 /// the stages do.
-final class Call<R: Request, S: HttpService> {
+final class Call<R: Request> {
     let clock: any Clock<Duration>
     /// How long the call may take: the request's own limit, or what the enclosing call has left; nil for no limit.
     let deadline: Duration?
@@ -21,9 +21,10 @@ final class Call<R: Request, S: HttpService> {
     let sequence: CallSequence
     /// The target; nil if it was invalid when the call began.
     let target: CallTarget?
-    /// The interceptors and the transport of the attempt, from the same environment as its requests.
-    var interceptors: [any HttpInterceptor] = []
-    var transport: any HttpTransport
+    /// What the call goes by until its end.
+    let configuration: ServiceConfiguration
+    let interceptors: [any HttpInterceptor]
+    let transport: any HttpTransport
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
@@ -48,22 +49,21 @@ final class Call<R: Request, S: HttpService> {
     // Generic properties come last: any property behind them has no fixed offset.
     /// The parts of the call that never change.
     let constants: CallConstants<R>
-    let service: S
 
     init(
-        _ service: S,
+        _ configuration: ServiceConfiguration,
         _ constants: CallConstants<R>,
         _ clock: any Clock<Duration>,
         _ scope: CallScope,
         _ retrier: any Retrier,
         _ beginning: CallBeginning
     ) {
-        let observer = service.observer
+        let observer = configuration.observer
         let enabledObserver = observer.isEnabled ? observer : nil
         self.clock = clock
         let facts = scope.constants
         self.deadline = facts.deadline
-        self.hedging = service.hedging
+        self.hedging = configuration.hedging
         self.scope = scope
         self.book = ExchangeBook(CallIdentity(facts), stopwatch: facts.stopwatch, observer: enabledObserver)
         self.carriedCoders = constants.coders.carried
@@ -71,10 +71,10 @@ final class Call<R: Request, S: HttpService> {
         self.sequence = beginning.sequence
         self.isReconnect = beginning.replacedConnection != nil
         self.target = beginning.target
-        self.transport = service.transport
+        (self.interceptors, self.transport) = (configuration.interceptors, configuration.transport)
         self.retrier = retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
-        self.service = service
+        self.configuration = configuration
     }
 
     var request: R { constants.request }

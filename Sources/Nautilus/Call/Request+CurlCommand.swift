@@ -19,14 +19,12 @@ extension Request {
         with service: S,
         showsSecrets: Bool = false
     ) async throws(S.RequestError) -> String {
-        if let selected = service.selectedService {
-            return try await curlCommand(with: selected, showsSecrets: showsSecrets)
-        }
         do {
-            let header = service.header.merging(try await service.asyncHeader)
-            let target = try CallTarget(of: self, for: service)
+            let configuration = service.configuration
+            let header = try await configuration.headers()
+            let target = try CallTarget(of: self, for: configuration)
             var builder = RequestBuilder()
-            let built = try service.coders.asCurrent { try builder.build(self, to: target, with: header) }
+            let built = try configuration.coders.asCurrent { try builder.build(self, to: target, with: header) }
             return built.curlCommand(showsSecrets: showsSecrets)
         } catch {
             throw service.mapped(HttpError(wrapping: error, stage: .build, delivery: .notSent))

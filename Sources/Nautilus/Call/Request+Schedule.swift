@@ -12,7 +12,7 @@ extension Request {
     ///
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
     public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
-        try await response(with: service, in: CallSequence(), isContinued: false)
+        try await response(with: service, in: CallSequence())
     }
 
     /// Calls the service as one of several calls that continue one another: the call belongs to the environment and to
@@ -25,24 +25,8 @@ extension Request {
         with service: S,
         in sequence: CallSequence
     ) async throws(S.RequestError) -> HttpResponse<Result> {
-        try await response(with: service, in: sequence, isContinued: true)
-    }
-
-    /// - Parameter isContinued: Whether the sequence may have other calls.
-    private func response<S: HttpService>(
-        with service: S,
-        in sequence: CallSequence,
-        isContinued: Bool
-    ) async throws(S.RequestError) -> HttpResponse<Result> {
-        if let selected = service.selectedService {
-            #if DEBUG
-                NearMissWarnings.shared.check(service, isPartOfRefresh: RefreshScope.isActive)
-            #endif
-            return try await response(with: selected, in: sequence, isContinued: isContinued)
-        }
         do throws(HttpError) {
-            let selection = isContinued ? ServiceEnvironment.selection(of: service) : nil
-            let response = try await Call.response(to: self, with: service, in: sequence, selection)
+            let response = try await response(with: service.configuration, in: sequence)
             service.noteSuccess()
             return response
         } catch {
@@ -50,16 +34,24 @@ extension Request {
         }
     }
 
+    /// Makes a call by a configuration that was read earlier, as one of several that continue one another.
+    package func response(
+        with configuration: ServiceConfiguration,
+        in sequence: CallSequence
+    ) async throws(HttpError) -> HttpResponse<Result> {
+        try await Call.response(to: self, with: configuration, in: sequence)
+    }
+
     /// Makes the call now, and returns a closure that runs it, even if somebody else is signed in by then, or another
     /// environment is selected.
     func made<S: HttpService>(
         with service: S
     ) -> @Sendable () async -> Swift.Result<HttpResponse<Result>, S.RequestError> {
-        if let selected = service.selectedService { return made(with: selected) }
-        let made = Call.make(self, with: service)
+        let configuration = service.configuration
+        let made = Call.make(self, with: configuration)
         return {
             do throws(HttpError) {
-                let response = try await Call.response(to: self, with: service, made: made)
+                let response = try await Call.response(to: self, with: configuration, made: made)
                 service.noteSuccess()
                 return .success(response)
             } catch {

@@ -23,15 +23,14 @@
 /// different streams at different moments of the second, which ``Retrier/spread(over:)`` draws.
 ///
 /// For one task at a time.
-public struct StreamConnections<R: Request, S: HttpService> {
+public struct StreamConnections<R: Request> {
     /// The calls that open the connections.
     public let calls = CallSequence()
     private let request: R
     private let limit: ReconnectLimit
-    /// The service; if it has a selection, the service that was selected when the stream began.
-    private let service: AnyHttpService<S.RequestError>
+    private let configuration: ServiceConfiguration
     /// The state that keeps the stream going; nil before the first connection is open.
-    private var reconnection: StreamReconnection<R, AnyHttpService<S.RequestError>>?
+    private var reconnection: StreamReconnection<R>?
     /// The end that the next connection follows; nil for the first one.
     private var end: StreamEnd?
 
@@ -42,9 +41,12 @@ public struct StreamConnections<R: Request, S: HttpService> {
     ///   - service: The service. For a ``ServiceSwitch``, all connections go to the service that is selected now.
     ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a stream is meant to
     ///     last.
-    public init(of request: R, with service: S, reconnectLimit: ReconnectLimit = .none) {
-        (self.request, self.service) = (request, AnyHttpService(service).final)
-        limit = reconnectLimit
+    public init(of request: R, with service: some HttpService, reconnectLimit: ReconnectLimit = .none) {
+        self.init(of: request, with: service.configuration, reconnectLimit: reconnectLimit)
+    }
+
+    package init(of request: R, with configuration: ServiceConfiguration, reconnectLimit: ReconnectLimit = .none) {
+        (self.request, self.configuration, limit) = (request, configuration, reconnectLimit)
     }
 
     /// Opens the first connection, or the next one, however many tries that takes.
@@ -56,7 +58,7 @@ public struct StreamConnections<R: Request, S: HttpService> {
     ) async throws(HttpError) -> HttpResponse<Opening.Result> {
         while true {
             do throws(HttpError) {
-                let response = try await Call.response(to: opening, with: service, after: end.take(), in: calls)
+                let response = try await Call.response(to: opening, with: configuration, after: end.take(), in: calls)
                 noteOpening(response.trace)
                 return response
             } catch {
@@ -74,11 +76,11 @@ public struct StreamConnections<R: Request, S: HttpService> {
         }
         reconnection = StreamReconnection(
             of: request,
-            with: service,
+            with: configuration,
             in: calls,
             limit,
             opened: trace,
-            Stopwatch(service.clock)
+            Stopwatch(configuration.clock)
         )
     }
 
@@ -107,9 +109,9 @@ extension HttpError {
 }
 
 /// Keeps a stream going from one connection to the next, as described in ``StreamConnections``.
-private struct StreamReconnection<R: Request, S: HttpService> {
+private struct StreamReconnection<R: Request> {
     private let request: R
-    private let service: S
+    private let configuration: ServiceConfiguration
     private let calls: CallSequence
     private let limit: ReconnectLimit
     private let stopwatch: Stopwatch
@@ -130,13 +132,13 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     ///   - stopwatch: Measures the time since then.
     init(
         of request: R,
-        with service: S,
+        with configuration: ServiceConfiguration,
         in calls: CallSequence,
         _ limit: ReconnectLimit,
         opened trace: CallTrace,
         _ stopwatch: Stopwatch
     ) {
-        (self.request, self.service, self.calls, self.limit) = (request, service, calls, limit)
+        (self.request, self.configuration, self.calls, self.limit) = (request, configuration, calls, limit)
         self.stopwatch = stopwatch
         connection = (.zero, trace, false)
     }
@@ -158,7 +160,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
             self.outage
             ?? StreamOutage(
                 since: stopwatch.elapsed,
-                retrier: Call.factory(for: request, of: service).create(for: request)
+                retrier: configuration.factory(for: request).create(for: request)
             )
         if Task.isCancelled { throw loss.cancelled() }
         var asked = loss.error
@@ -191,7 +193,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
                     for: delay,
                     stopwatch,
                     deadline: nil,
-                    nap: { [calls, service] in try await calls.sleep(for: $0, on: service.clock) },
+                    nap: { [calls, clock = configuration.clock] in try await calls.sleep(for: $0, on: clock) },
                     spread: outage.retrier.spread
                 )
             } catch {
@@ -211,7 +213,7 @@ private struct StreamReconnection<R: Request, S: HttpService> {
     }
 
     private func tell(_ loss: StreamLoss, _ decision: CallTrace.Decision) {
-        let observer = service.observer
+        let observer = configuration.observer
         guard observer.isEnabled else { return }
         let age = loss.isOfConnection ? loss.age : nil
         observer.observe(

@@ -26,7 +26,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
     /// Creates a reader that begins with the first page.
     public func makeAsyncIterator() -> Iterator {
         // All pages come from the service that is selected now.
-        let service = service.final
+        let service = AnyHttpService(BoundService(service))
         return Iterator(
             reader: PageReader(first: first, service: service, limit: limit),
             service: service,

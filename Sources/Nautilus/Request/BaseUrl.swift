@@ -143,9 +143,6 @@ final class BaseUrlMemo: Sendable {
         isSecure: Bool,
         before last: BaseUrl? = nil
     ) throws(InvalidRequest) -> BaseUrl {
-        if type(of: convertible) == RefusedBaseUrl.self, let refused = convertible as? RefusedBaseUrl {
-            throw .baseUrl(reason: refused.reason)
-        }
         let key = Key(text: convertible.urlString, isSecure: isSecure)
         // The base nearly always stays the same, and comparing the text takes less time than hashing it.
         if let last, last.isSecure == isSecure, last.text.hasSameBytes(as: key.text) { return last }
@@ -166,21 +163,6 @@ final class BaseUrlMemo: Sendable {
 public protocol UrlConvertible: Sendable {
     /// The base as text, with or without a scheme; checked when a request is built.
     var urlString: String { get }
-}
-
-/// A base URL to which nothing is sent, and the reason.
-package struct RefusedBaseUrl: UrlConvertible {
-    let reason: String
-    // No URL, should it be read as one.
-    package var urlString: String { " " }
-
-    /// The base of a service whose properties were made for another environment.
-    static let changedElsewhere = RefusedBaseUrl(
-        reason: """
-            `with` has read properties of the service in an environment other than this one; change each environment's \
-            own service, for instance by `ServiceSwitch.with`
-            """
-    )
 }
 
 extension String: UrlConvertible {

@@ -6,39 +6,28 @@
 /// var notes: AnyHttpService<NotesError> = AnyHttpService(NotesService(.staging))  // production, the next time
 /// ```
 /// Only the error's type remains, so that calls keep their typed errors.
-public struct AnyHttpService<RequestError: Error>: ForwardingService {
-    /// The erased service.
-    public let forwarded: any HttpService
+public struct AnyHttpService<RequestError: Error>: ConfiguredService {
+    private let service: any HttpService
     private let map: @Sendable (HttpError) -> RequestError
-    private let select: @Sendable () -> AnyHttpService?
 
-    /// Erases the type of `service`. Its properties are still read again whenever the service's would be.
+    /// Erases the type of `service`.
     public init<S: HttpService>(_ service: S) where S.RequestError == RequestError {
-        self.forwarded = service
+        self.service = service
         self.map = { service.mapError($0) }
-        self.select = { service.selectedService }
     }
 
     /// The erased service's.
-    public var selectedService: AnyHttpService? { select() }
+    public var configuration: ServiceConfiguration { service.configuration }
 
     /// The erased service's.
     public func mapError(_ error: HttpError) -> RequestError { map(error) }
 }
 
-extension AnyHttpService {
-    /// The service that a call which begins now is made with, all selections followed.
-    package var final: AnyHttpService {
-        var service = self
-        while let selected = service.selectedService { service = selected }
-        return service
-    }
-}
-
 extension AnyHttpService: Redacted {
     /// The origin of the service's calls, without path and query, which may hold a key.
     public var description: String {
-        let base = try? BaseUrlMemo.shared.base(apiUrl, isSecure: usesSecureProtocol)
+        let configuration = configuration
+        let base = try? BaseUrlMemo.shared.base(configuration.apiUrl, isSecure: configuration.usesSecureProtocol)
         return "AnyHttpService(\(base?.origin.description ?? "no valid URL"))"
     }
 }

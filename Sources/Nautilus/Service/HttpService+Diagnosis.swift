@@ -8,6 +8,30 @@ extension HttpService {
     /// factory that does not describe itself has none. About objects that calls share, they compare two reads of the
     /// service's properties. Whether the service itself is created anew for every call cannot be seen from one service.
     public func diagnose() -> [PolicyFinding] {
+        configuration.findings + objectsMadeAnew
+    }
+
+    /// The service's findings, and the contradictions between `request` and the service's rules.
+    public func diagnose<R: Request>(_ request: R) -> [PolicyFinding] {
+        diagnose() + configuration.contradictions(to: request) + NearMisses.findings(of: request)
+    }
+
+    /// The service's findings, and those about the stored properties of a web socket's request.
+    public func diagnose<R: StreamRequest>(_ request: R) -> [PolicyFinding] {
+        diagnose() + NearMisses.findings(of: request)
+    }
+
+    /// The shared objects that are different ones each time that the service is read.
+    private var objectsMadeAnew: [PolicyFinding] {
+        let looks = [SharedObjects(configuration), SharedObjects(configuration)]
+        // Both are kept alive until they have been compared, or the second could take the first one's address in
+        // memory.
+        return withExtendedLifetime(looks) { looks[0].madeAnew(in: looks[1]) }
+    }
+}
+
+extension ServiceConfiguration {
+    fileprivate var findings: [PolicyFinding] {
         let descriptions = retrierFactory.descriptions
         var findings: [PolicyFinding] = []
         if descriptions.maxAttempts > maxAttempts {
@@ -22,24 +46,14 @@ extension HttpService {
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
         if let earlier = descriptions.beforeAuthorization { findings.append(.authorizationBehind(earlier)) }
-        findings += header.fields.filter(\.isOfUser).map { .credentialInHeader($0.name) }
+        findings += declared.header.merging(header).fields.filter(\.isOfUser).map { .credentialInHeader($0.name) }
         if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
             findings.append(.plainHttp(origin))
         }
-        return findings + objectsMadeAnew + interceptors.misplaced + NearMisses.findings(of: self)
+        return findings + interceptors.misplaced + NearMisses.findings(of: declared)
     }
 
-    /// The service's findings, and the contradictions between `request` and the service's rules.
-    public func diagnose<R: Request>(_ request: R) -> [PolicyFinding] {
-        diagnose() + contradictions(to: request) + NearMisses.findings(of: request)
-    }
-
-    /// The service's findings, and those about the stored properties of a web socket's request.
-    public func diagnose<R: StreamRequest>(_ request: R) -> [PolicyFinding] {
-        diagnose() + NearMisses.findings(of: request)
-    }
-
-    private func contradictions(to request: some Request) -> [PolicyFinding] {
+    fileprivate func contradictions(to request: some Request) -> [PolicyFinding] {
         let descriptions = retrierFactory.descriptions
         let (attempts, delays) = (descriptions.maxAttempts, descriptions.shortestDelays)
         var findings: [PolicyFinding] = []
@@ -87,17 +101,9 @@ extension HttpService {
     private func mayRepeat(_ request: some Request, by descriptions: [RetryDescription]) -> Bool {
         request.method.isIdempotent
             || request.header[.idempotencyKey] != nil
-            || header[.idempotencyKey] != nil
+            || declared.header.merging(header)[.idempotencyKey] != nil
             || interceptors.contains(where: \.addsIdempotencyKeys)
             || descriptions.contains { $0.retriesNonIdempotentRequests }
-    }
-
-    /// The shared objects that are different ones each time that the service is read.
-    private var objectsMadeAnew: [PolicyFinding] {
-        let looks = [SharedObjects(self), SharedObjects(self)]
-        // Both are kept alive until they have been compared, or the second could take the first one's address in
-        // memory.
-        return withExtendedLifetime(looks) { looks[0].madeAnew(in: looks[1]) }
     }
 }
 
@@ -240,11 +246,6 @@ extension PolicyFinding: CustomStringConvertible {
             """
             calls go over plain http to \(origin), and everybody on the way can read and change them: \
             begin the base URL with https://, or leave `usesSecureProtocol` true
-            """
-        case .selectionHidden(let owner):
-            """
-            \(owner) wraps a `ServiceSwitch`, and a selection in the middle of a call could mix two environments: declare \
-            `selectedService` in it, as the switch's, wrapped alike, or wrap the services that the switch holds
             """
         }
     }

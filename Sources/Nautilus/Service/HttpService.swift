@@ -51,8 +51,7 @@ public protocol HttpService<RequestError>: Sendable {
     /// with 1 an expired credential is a failure. Default: 100, far above sensible retriers and far below an endless
     /// loop.
     var maxAttempts: Int { get }
-    /// How long one exchange may take if its request declares no ``Request/timeout`` of its own; nil for no limit. Read
-    /// again for every attempt.
+    /// How long one exchange may take if its request declares no ``Request/timeout`` of its own; nil for no limit.
     ///
     /// Default: 60 s, as in Apple's URL loading system, since a silent server must not hold a call for ever.
     var timeout: Duration? { get }
@@ -64,25 +63,20 @@ public protocol HttpService<RequestError>: Sendable {
     /// attempts, a server that is silent holds a call for four minutes.
     var deadline: Duration? { get }
     /// How JSON is written and read in bodies, results, events, messages and the refusals that
-    /// ``HttpError/responseBody(as:decoder:)`` reads. Read once for each call. Default: ``JsonCoders/standard``.
+    /// ``HttpError/responseBody(as:decoder:)`` reads. Default: ``JsonCoders/standard``.
     ///
     /// A request's own `encoder` or `decoder` takes precedence.
     var coders: JsonCoders { get }
-    /// A field by which this API says how long to wait, besides those that ``HttpHeader/retryAfter(now:)`` knows. Read
-    /// once for each call. Default: nil, there is none.
+    /// A field by which this API says how long to wait, besides those that ``HttpHeader/retryAfter(now:)`` knows.
+    /// Default: nil, there is none.
     ///
     /// Its value counts wherever a `Retry-After` does, and the longest of all counts: it is added to the answer's
     /// header as `retry-after-ms`.
     var retryAfterField: RetryAfterField? { get }
-    /// The service that this one stands for at the moment. A call that begins now keeps to it until its end, as do the
-    /// pages of a list, the connections of a stream and an open web socket. Default: nil, this service itself.
+    /// All of the above, read once, when a call is bound. Default: reads the properties.
     ///
-    /// Meant for services that stand for one of several others, such as ``ServiceSwitch``.
-    var selectedService: AnyHttpService<RequestError>? { get }
-
-    /// Whether the service's calls are a guest's, like those of ``signedOut``: they carry no credential of a session,
-    /// and do not share what is kept separately for each user. Default: false.
-    var isSignedOut: Bool { get }
+    /// A ``ConfiguredService`` declares it instead of them, such as one that stands for another service.
+    var configuration: ServiceConfiguration { get }
 
     /// Turns the framework's error into the service's own.
     ///
@@ -123,10 +117,8 @@ extension HttpService {
     public var coders: JsonCoders { .standard }
     /// No further field.
     public var retryAfterField: RetryAfterField? { nil }
-    /// No other service.
-    public var selectedService: AnyHttpService<RequestError>? { nil }
-    /// False.
-    public var isSignedOut: Bool { false }
+    /// The service's own properties.
+    public var configuration: ServiceConfiguration { ServiceConfiguration(reading: self) }
 }
 
 extension HttpService where RequestError == HttpError {
@@ -135,19 +127,6 @@ extension HttpService where RequestError == HttpError {
 }
 
 extension HttpService {
-    /// The timeout of the exchanges of `request`.
-    func timeout(of request: some Request) -> Duration? {
-        let timeout = request.timeout
-        return timeout == .ofService ? self.timeout : timeout
-    }
-
-    /// The deadline of the calls of `request`.
-    func deadline(of request: some Request) -> Duration? {
-        let deadline = request.deadline
-        guard deadline == .ofService else { return deadline }
-        return request.streamsResponse ? nil : self.deadline
-    }
-
     /// The platform's transport for web sockets.
     var platformWebSocketTransport: any WebSocketTransport {
         #if os(Linux)

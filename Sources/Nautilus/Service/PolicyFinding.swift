@@ -51,9 +51,6 @@ public enum PolicyFinding: Hashable, Sendable {
     case separatorInRoute(component: Int)
     /// A base URL is plain `http`, and its host is another machine.
     case plainHttp(HttpOrigin)
-    /// A ``ForwardingService`` wraps a ``ServiceSwitch`` without declaring `selectedService`, so that a selection
-    /// during a call could mix two environments.
-    case selectionHidden(by: String)
 
     /// The rule of a retrier that must not be asked before the one that authorizes.
     public enum EarlierRetrier: Hashable, Sendable {

@@ -23,7 +23,7 @@ import Observation
 ///
 /// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view
 /// that reads them is updated.
-public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ForwardingService {
+public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ConfiguredService {
     /// The error that calls throw, which is the services' own.
     public typealias RequestError = Service.RequestError
 
@@ -33,17 +33,11 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         var reported: Environment
         /// Whether selections are being reported; a selection made meanwhile is then reported as well.
         var isReporting = false
-        var services: [Environment: Entry] = [:]
+        var services: [Environment: Service] = [:]
 
         init(_ environment: Environment) {
             (selected, reported) = (environment, environment)
         }
-    }
-
-    /// An environment's service, also as calls keep to it.
-    struct Entry: Sendable {
-        let service: Service
-        let erased: AnyHttpService<Service.RequestError>
     }
 
     private let state: Locked<State>
@@ -88,19 +82,16 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
     /// The service of the environment that is selected.
     public var service: Service {
         noteReading()
-        return present.service
+        return present
     }
 
     /// The service of an environment, selected or not, for instance to sign out of it or to call two environments.
-    public func service(for environment: Environment) -> Service { entry(for: environment).service }
-
-    func entry(for environment: Environment) -> Entry {
-        if let entry = state.withLock({ $0.services[environment] }) { return entry }
+    public func service(for environment: Environment) -> Service {
+        if let service = state.withLock({ $0.services[environment] }) { return service }
         // Not under the lock: `make` is the user's own code, and may use this switch.
         let service = make(environment)
-        let entry = Entry(service: service, erased: AnyHttpService(SelectedService(base: AnyHttpService(service))))
         return state.withLock { state in
-            let first = state.services[environment] ?? entry
+            let first = state.services[environment] ?? service
             state.services[environment] = first
             return first
         }
@@ -142,7 +133,7 @@ public final class ServiceSwitch<Environment: Hashable & Sendable, Service: Http
         }
     }
 
-    private var present: Entry { entry(for: state.withLock { $0.selected }) }
+    private var present: Service { service(for: state.withLock { $0.selected }) }
 }
 
 extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValue == String {
@@ -167,13 +158,16 @@ extension ServiceSwitch where Environment: RawRepresentable, Environment.RawValu
 
 /// As the service of the selected environment.
 extension ServiceSwitch {
-    /// The selected environment's service, which calls that begin now stay with.
-    public var selectedService: AnyHttpService<Service.RequestError>? { present.erased }
-    /// The selected environment's service.
-    public var forwarded: any HttpService { present.service }
+    /// The selected service's, to which calls that begin now keep.
+    public var configuration: ServiceConfiguration {
+        #if DEBUG
+            NearMissWarnings.shared.check(self, isPartOfRefresh: RefreshScope.isActive)
+        #endif
+        return present.configuration
+    }
 
     /// The selected service's.
-    public func mapError(_ error: HttpError) -> Service.RequestError { present.service.mapError(error) }
+    public func mapError(_ error: HttpError) -> Service.RequestError { present.mapError(error) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -195,7 +189,7 @@ extension ServiceSwitch {
 
 extension ServiceSwitch: Redacted {
     /// The present origin of the switch's calls, without path and query, which may hold a key.
-    public var description: String { "ServiceSwitch(\(present.erased))" }
+    public var description: String { "ServiceSwitch(\(AnyHttpService(present)))" }
 }
 
 /// The place where a ``ServiceSwitch`` keeps the name of the selected environment from one launch to the next.

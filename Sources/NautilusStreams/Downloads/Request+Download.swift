@@ -41,12 +41,10 @@ extension Request {
         limit: Int64? = nil,
         progress: (@Sendable (HttpProgress) -> Void)? = nil
     ) async throws(S.RequestError) -> HttpResponse<URL> {
-        if let selected = service.selectedService {
-            return try await download(to: target, with: selected, limit: limit, progress: progress)
-        }
         let partial = PartialDownload(to: target, limit: limit, progress: progress)
         defer { partial.discard() }
-        let service = DerivedService(service: service, base: self) { partial.beginsAnew(after: $0) }
+        let configuration = service.configuration.derived(from: self) { partial.beginsAnew(after: $0) }
+        let service = BoundService(configuration, mappingErrorsAs: service)
         let calls = CallSequence()
         let response = try await Download(base: self, partial: partial, calls: calls).response(with: service, in: calls)
         return response.replacingBody(target)

@@ -76,14 +76,15 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
     /// Connects when the first event is asked for.
     public func makeAsyncIterator() -> AsyncIterator {
         // All connections go to the service that the first one goes to.
-        AsyncIterator(service: DerivedService(service: service.final, base: request), parser, reconnectLimit)
+        AsyncIterator(request, service, parser, reconnectLimit)
     }
 
     /// An iterator over the events, one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let service: DerivedService<AnyHttpService<Failure>, R>
+        private let base: R
+        private let service: AnyHttpService<Failure>
         private let coders: JsonCoders.Carried?
-        private let connections: Confined<StreamConnections<R, DerivedService<AnyHttpService<Failure>, R>>>
+        private let connections: Confined<StreamConnections<R>>
         private let calls: CallSequence
         private var parser: EventParser
         /// Nil between two connections.
@@ -95,14 +96,16 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         private(set) var body: HttpBodyStream?
 
         init(
-            service: DerivedService<AnyHttpService<Failure>, R>,
+            _ base: R,
+            _ service: AnyHttpService<Failure>,
             _ parser: EventParser,
             _ reconnectLimit: ReconnectLimit
         ) {
-            let connections = StreamConnections(of: service.base, with: service, reconnectLimit: reconnectLimit)
+            let configuration = service.configuration.derived(from: base)
+            let connections = StreamConnections(of: base, with: configuration, reconnectLimit: reconnectLimit)
             (self.connections, calls) = (Confined(connections), connections.calls)
-            self.service = service
-            self.coders = service.coders.carried
+            (self.base, self.service) = (base, service)
+            self.coders = configuration.coders.carried
             self.parser = parser
         }
 
@@ -131,7 +134,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         }
 
         private mutating func connect() async throws {
-            let request = EventsRequest(base: service.base, lastEventId: parser.lastEventId)
+            let request = EventsRequest(base: base, lastEventId: parser.lastEventId)
             let response = try await calls.untilEndOfSession { [connections] in
                 try await connections.value.open(request)
             }
@@ -163,7 +166,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
             chunks = nil
             parser.restart()
             // For a method that is not safe, asking again would repeat its effect.
-            guard failure != nil || service.base.method.isSafe else {
+            guard failure != nil || base.method.isSafe else {
                 isOver = true
                 return
             }

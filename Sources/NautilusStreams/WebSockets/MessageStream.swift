@@ -58,13 +58,13 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         _ request: R,
         _ response: HttpResponse<WebSocketCall<R>.Result>,
         by opening: WebSocketCall<R>,
-        _ connections: Confined<StreamConnections<WebSocketCall<R>, WebSocketService>>,
+        _ connections: Confined<StreamConnections<WebSocketCall<R>>>,
         service: S
     ) where S.RequestError == Failure {
         let connection = response.body.connection
         let (link, calls) = (WebSocketLink(connection), connections.value.calls)
         (self.request, self.opened) = (request, response.trace.request)
-        self.coders = service.coders
+        self.coders = service.configuration.coders
         self.link = link
         self.calls = calls
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
@@ -266,7 +266,7 @@ extension MessageStream {
     private static func keep(
         _ link: WebSocketLink,
         _ opening: WebSocketCall<R>,
-        _ connections: Confined<StreamConnections<WebSocketCall<R>, WebSocketService>>
+        _ connections: Confined<StreamConnections<WebSocketCall<R>>>
     ) async {
         for await loss in link.losses {
             if loss.hasReceived { connections.value.received() }
@@ -295,13 +295,12 @@ extension StreamRequest {
         with service: S,
         reconnectLimit: ReconnectLimit = .none
     ) async throws(S.RequestError) -> MessageStream<Self, S.RequestError> {
-        if let selected = service.selectedService {
-            return try await schedule(with: selected, reconnectLimit: reconnectLimit)
-        }
         do throws(HttpError) {
-            let base = WebSocketService(service)
-            let opening = WebSocketCall(request: self, handshake: base.handshake)
-            let connections = Confined(StreamConnections(of: opening, with: base, reconnectLimit: reconnectLimit))
+            let (configuration, handshake) = service.configuration.forWebSocket()
+            let opening = WebSocketCall(request: self, handshake: handshake)
+            let connections = Confined(
+                StreamConnections(of: opening, with: configuration, reconnectLimit: reconnectLimit)
+            )
             let response = try await connections.value.open(opening)
             return MessageStream(self, response, by: opening, connections, service: service)
         } catch {

@@ -183,9 +183,11 @@ struct SessionIdTests {
             let session = isSlow ? world.process(store: AnyStore(base: world.store)) : world.process()
             try await session.signIn(world.server.signIn("anna", at: world.date))
             let accounts = CacheAccounts.separate { _ in session.id?.uuidString }
+            let cache = HttpCache(accounts: accounts, wallClock: { world.date })
+            let hook = CachingServiceHook(for: .seconds(300), account: { session.id?.uuidString })
             let service = world.api.with {
-                $0.interceptors = [HttpCache(accounts: accounts, wallClock: { world.date })]
-                $0.hook = CachingServiceHook(for: .seconds(300), account: { session.id?.uuidString })
+                $0.interceptors = [cache]
+                $0.hook = hook
                 $0.retrierFactory = session.authorization
             }
             let other = world.process()

@@ -53,14 +53,16 @@ struct WaitingCallTests {
                 }
             }
             let accounts = CacheAccounts.separate { _ in session.id?.uuidString }
+            let interceptors: [any HttpInterceptor] =
+                switch wait {
+                case .interceptorsRetry: [Patient()]
+                case .circuit: [CircuitBreaker(clock: world.clock)]
+                case .sharedRetry, .sharedExchange: [RequestCoalescing(accounts: accounts)]
+                case .network, .store: []
+                }
             let service = world.api.with {
                 $0.transport = transport
-                switch wait {
-                case .interceptorsRetry: $0.interceptors = [Patient()]
-                case .circuit: $0.interceptors = [CircuitBreaker(clock: world.clock)]
-                case .sharedRetry, .sharedExchange: $0.interceptors = [RequestCoalescing(accounts: accounts)]
-                case .network, .store: break
-                }
+                $0.interceptors = interceptors
                 $0.retrierFactory = session.retrierFactory(
                     .standard.with {
                         guard wait == .network else { return }

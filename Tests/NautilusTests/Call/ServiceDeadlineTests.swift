@@ -7,10 +7,11 @@ import Testing
 
 @Suite("The deadline of a service")
 struct ServiceDeadlineTests {
-    private struct Forwarding: ForwardingService {
+    private struct Forwarding: HttpService {
         typealias RequestError = HttpError
         let forwarded: any HttpService
-        func mapError(_ error: HttpError) -> HttpError { error }
+        var apiUrl: any UrlConvertible { forwarded.apiUrl }
+        var configuration: ServiceConfiguration { forwarded.configuration }
     }
 
     private static let request = AnyRequest(.get, ["things"], as: String.self)

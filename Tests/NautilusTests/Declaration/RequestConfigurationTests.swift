@@ -74,12 +74,16 @@ struct RequestConfigurationTests {
         #expect(transport.attempts.isEmpty)
     }
 
-    @Test("a service that forwards is the other one but for what it declares, and asks it again each time")
+    @Test("a service with the configuration of another one is that one but for what it changes")
     func forwarding() async throws {
-        struct Forwarding: ForwardingService {
+        struct Forwarding: HttpService {
             let base: AnyHttpService<HttpError>
-            var forwarded: any HttpService { base }
-            var header: HttpHeader { ["X-A": "forwarding"] }
+            var apiUrl: any UrlConvertible { base.apiUrl }
+            var configuration: ServiceConfiguration {
+                var configuration = base.configuration
+                configuration.header = ["X-A": "forwarding"]
+                return configuration
+            }
         }
         let base = service.with {
             $0.timeout = .seconds(5)
@@ -89,6 +93,6 @@ struct RequestConfigurationTests {
         let attempt = try #require(transport.attempts.first)
         #expect(attempt.context.timeout == .seconds(5))
         #expect(attempt.header["X-A"] == "forwarding")
-        #expect(Forwarding(base: base).maxAttempts == 7)
+        #expect(Forwarding(base: base).configuration.maxAttempts == 7)
     }
 }

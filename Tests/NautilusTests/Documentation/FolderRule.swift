@@ -24,7 +24,9 @@ struct FolderRule {
         "Retry": ["Attempt", "Declaration", "Request", "Support", "Trace"],
         "Authorization": ["Attempt", "Declaration", "Request", "Retry", "Support", "Trace"],
         "Service": [
-            "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Support", "Trace", "Transport",
+            "Attempt", "Authorization", "Declaration", "Interceptor", "Request", "Response", "Retry", "Support",
+            "Trace",
+            "Transport",
         ],
         "Call": [
             "Attempt", "Authorization", "Declaration", "Interceptor", "Request", "Response", "Retry", "Service",

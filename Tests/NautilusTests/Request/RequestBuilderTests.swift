@@ -22,8 +22,9 @@ struct RequestBuilderTests {
         for service: AnyHttpService<HttpError> = AnyHttpService(apiUrl: "api.example.com")
     ) async throws -> HttpRequest {
         var builder = RequestBuilder()
-        let target = try CallTarget(of: request, for: service)
-        return try builder.build(request, to: target, with: service.header.merging(try await service.asyncHeader))
+        let configuration = service.configuration
+        let target = try CallTarget(of: request, for: configuration)
+        return try builder.build(request, to: target, with: try await configuration.headers())
     }
 
     @Test(

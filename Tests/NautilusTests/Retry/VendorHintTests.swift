@@ -46,9 +46,11 @@ struct VendorHintTests {
         var retryAfterField: RetryAfterField? { RetryAfterField("X-Backoff", in: unit) }
     }
 
-    private struct Wrapped: ForwardingService {
+    private struct Wrapped: HttpService {
         typealias RequestError = HttpError
         let forwarded: any HttpService
+        var apiUrl: any UrlConvertible { forwarded.apiUrl }
+        var configuration: ServiceConfiguration { forwarded.configuration }
     }
 
     @Test("F8: a service's own field counts like Retry-After, in its unit, also if the service is wrapped or changed")
@@ -105,9 +107,10 @@ struct VendorHintTests {
                     .status(status),
                     clock: clock
                 )
+                let pacing = Pacing(clock: clock, random: FixedRandomSource(0))
                 let api = Api(transport: transport, clock: clock, unit: .milliseconds).with {
                     $0.retrierFactory = NilRetrier.factory()
-                    $0.interceptors = [Pacing(clock: clock, random: FixedRandomSource(0))]
+                    $0.interceptors = [pacing]
                 }
                 _ = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: api) }
                 let start = clock.now

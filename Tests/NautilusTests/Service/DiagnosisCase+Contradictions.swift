@@ -181,8 +181,8 @@ extension DiagnosisCase {
         Case(
             "a pacing of one's own, in front and anew",
             Computed(makeInterceptors: { [OwnPacing(), ConcurrencyLimit.shared] }),
-            finds: .madeAnew(type: "OwnPacing", property: "interceptors"),
-            .order("OwnPacing", "ConcurrencyLimit", because: .waitingForServer)
+            finds: .order("OwnPacing", "ConcurrencyLimit", because: .waitingForServer),
+            .madeAnew(type: "OwnPacing", property: "interceptors")
         ),
         Case(
             "keys of one's own",

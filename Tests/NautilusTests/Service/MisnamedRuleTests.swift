@@ -59,10 +59,10 @@ struct MisnamedRuleTests {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
         let service = AnyHttpService(apiUrl: "api.example.com")
-        warnings.check(service, InOnePiece())
+        warnings.check(service.configuration, InOnePiece())
         #expect(lines.withLock { $0.count } == 6)
-        warnings.check(service, InTwo())
-        warnings.check(service, OwnNames())
+        warnings.check(service.configuration, InTwo())
+        warnings.check(service.configuration, OwnNames())
         #expect(lines.withLock { $0.count } == 11)
     }
 

@@ -214,9 +214,10 @@ struct NearMissTests {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
         let handshake = WebSocketHandshake(transport: WebSocketsUnavailable())
-        warnings.check(service, AnyRequest(AnyRequest(Poll())))
-        warnings.check(service, LinkedRequest(base: Renamed(), target: URL(filePath: "/"), isTrusted: true))
-        warnings.check(service, WebSocketCall(request: Chat(), handshake: handshake))
+        warnings.check(service.configuration, AnyRequest(AnyRequest(Poll())))
+        let linked = LinkedRequest(base: Renamed(), target: URL(filePath: "/"), isTrusted: true)
+        warnings.check(service.configuration, linked)
+        warnings.check(service.configuration, WebSocketCall(request: Chat(), handshake: handshake))
         #expect(warnings.hasSeen(Poll.self) && warnings.hasSeen(Renamed.self) && warnings.hasSeen(Chat.self))
         #expect(lines.withLock { $0.count } == 6 + 4 + 4)
     }
@@ -245,7 +246,7 @@ struct NearMissTests {
     func once() {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        for _ in 1...3 { warnings.check(Headers(), Poll()) }
+        for _ in 1...3 { warnings.check(Headers().configuration, Poll()) }
         #expect(lines.withLock { $0.count } == 8)
         #expect(warnings.hasSeen(Poll.self) && warnings.hasSeen(Headers.self))
         #expect(!warnings.hasSeen(Search.self))
@@ -272,40 +273,11 @@ struct NearMissTests {
         }
     }
 
-    struct Wrapping: ForwardingService {
-        let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com") }
-        var header: HttpHeader { ["A": "1"] }
-        var forwarded: any HttpService { sites }
-    }
-
-    @Test("a service that wraps a switch and hides what is selected is found, and one that tells it is not")
-    func hiddenSelection() {
-        struct Telling: ForwardingService {
-            let sites: ServiceSwitch<String, AnyHttpService<HttpError>>
-            var forwarded: any HttpService { sites }
-            var selectedService: AnyHttpService<HttpError>? { sites.selectedService?.with { $0.header = ["A": "1"] } }
-        }
-        #expect(Wrapping().diagnose() == [.selectionHidden(by: "Wrapping")])
-        #expect(AnyHttpService(Wrapping()).diagnose() == [.selectionHidden(by: "Wrapping")])
-        #expect(Telling(sites: Wrapping().sites).diagnose() == [])
-        #expect(Wrapping().sites.diagnose() == [])
-        #expect(Wrapping().sites.with { $0.maxAttempts = 2 }.diagnose() == [])
-        #expect(Wrapping().sites.signedOut.diagnose() == [])
-    }
-
-    @Test("a debug build tells it once")
-    func hiddenSelectionIsTold() {
-        let lines = Locked<[String]>([])
-        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        for _ in 1...2 { warnings.check(Wrapping(), AnyRequest(.get, ["notes"])) }
-        #expect(lines.withLock { $0 } == [PolicyFinding.selectionHidden(by: "Wrapping").description])
-    }
-
     @Test("a renewal through a service with a selection is told of once, and no other call")
     func renewalThroughSelection() {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        let sites = Wrapping().sites
+        let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com") }
         warnings.check(sites, isPartOfRefresh: false)
         #expect(lines.withLock { $0 } == [])
         for _ in 1...2 { warnings.check(sites, isPartOfRefresh: true) }

@@ -100,7 +100,7 @@ struct OverridingTests {
         let unused = ScriptedTransport()
         let base = Original(transport: unused)
         var transport = ScriptedTransport(.status(503))
-        var service = base.with {
+        var service = base.with { [transport] in
             $0.retrierFactory = NilRetrier.factory()
             $0.transport = transport
         }
@@ -108,7 +108,7 @@ struct OverridingTests {
         #expect(transport.count == 1)
 
         transport = ScriptedTransport(.status(503), .status(503))
-        service = base.with {
+        service = base.with { [transport] in
             $0.transport = transport
             $0.maxAttempts = 2
         }
@@ -116,7 +116,7 @@ struct OverridingTests {
         #expect(transport.count == 2)
 
         transport = ScriptedTransport(.reply(text: "ok"))
-        service = base.with {
+        service = base.with { [transport] in
             $0.interceptors = base.interceptors + [Marking(name: "X-Mine")]
             $0.transport = transport
         }
@@ -126,7 +126,7 @@ struct OverridingTests {
 
         transport = ScriptedTransport(.reply(text: "ok"))
         _ = try await Ping.get.schedule(
-            with: base.with {
+            with: base.with { [transport] in
                 $0.interceptors = []
                 $0.transport = transport
             }
@@ -164,7 +164,7 @@ struct OverridingTests {
                 $0.header = ["X-A": "first", "X-B": "first"]
             }
             .with {
-                $0.header = ["X-B": "second"]
+                $0.header["X-B"] = "second"
                 $0.transport = transport
             }
         _ = try await Ping.get.schedule(with: service)

@@ -262,7 +262,7 @@ struct DownloadTests {
 
     @Test("what its retrier does at most is known, as of any other call")
     func policies() {
-        let derived = DerivedService(service: service(ScriptedTransport()), base: Ping.get)
+        let derived = service(ScriptedTransport()).configuration.derived(from: Ping.get)
         #expect(derived.retrierFactory.descriptions.map(\.maxAttempts) == [6])
     }
 

@@ -19,12 +19,8 @@ struct CrowdTests {
         try await simulate(seed: seed) { simulation in
             let clock = simulation.clock
             let world = TokenWorld(simulation)
-            let service = world.service.with {
-                $0.interceptors = [
-                    ConcurrencyLimit(4),
-                    Pacing(rate: .requests(10, per: .seconds(1)), clock: clock, random: simulation.random),
-                ]
-            }
+            let pacing = Pacing(rate: .requests(10, per: .seconds(1)), clock: clock, random: simulation.random)
+            let service = world.service.with { [limit = ConcurrencyLimit(4)] in $0.interceptors = [limit, pacing] }
             let results = await atOnce(100) { _ in await Ping.get.result(with: service) }
             return Run(
                 okCount: results.okCount,

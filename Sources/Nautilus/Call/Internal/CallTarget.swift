@@ -14,7 +14,7 @@ struct CallTarget: Sendable {
     /// - Throws: ``InvalidRequest``.
     init(
         of request: some Request,
-        for service: some HttpService,
+        for service: ServiceConfiguration,
         before known: CallTarget? = nil
     ) throws(InvalidRequest) {
         let isSecure = service.usesSecureProtocol

@@ -23,7 +23,10 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
         switch self {
         case .request(let request): try await request.response(with: service, in: sequence)
         case .link(let linked):
-            try await linked.response(with: DerivedService(service: service, base: linked.base), in: sequence)
+            try await linked.response(
+                with: BoundService(service.configuration.derived(from: linked.base), mappingErrorsAs: service),
+                in: sequence
+            )
         }
     }
 
@@ -115,9 +118,10 @@ struct LinkedRequest<Base: Request>: ForwardingRequest, ServerNamedRequest {
 
 extension Request {
     fileprivate func baseUrl(with service: some HttpService) throws(InvalidRequest) -> BaseUrl {
-        try BaseUrlMemo.shared.base(
-            url ?? service.apiUrl,
-            isSecure: usesSecureProtocol ?? service.usesSecureProtocol
+        let configuration = service.configuration
+        return try BaseUrlMemo.shared.base(
+            url ?? configuration.apiUrl,
+            isSecure: usesSecureProtocol ?? configuration.usesSecureProtocol
         )
     }
 

@@ -35,21 +35,11 @@ struct NearMisses {
         self.rules = rules
     }
 
-    /// The findings for a service, and for the services that it wraps.
+    /// The findings for a service.
     static func findings(of service: some HttpService) -> [PolicyFinding] {
-        let own = NearMisses(of: service, rules: rules(of: service)).findings
-        guard let wrapping = service as? any ForwardingService else { return own }
-        return own + hiddenSelection(in: wrapping) + findings(of: wrapping.forwarded)
+        NearMisses(of: service, rules: rules(of: service)).findings
     }
 
-    /// The finding for a service that wraps a ``ServiceSwitch`` without saying which service is selected: a call reads
-    /// properties one by one, so a selection in between would mix two environments.
-    fileprivate static func hiddenSelection(in service: any ForwardingService) -> [PolicyFinding] {
-        guard service.hidesSelection else { return [] }
-        return [.selectionHidden(by: "\(type(of: service))")]
-    }
-
-    /// The findings for a request, or for the declared request that it was made from.
     static func findings(of request: some Request) -> [PolicyFinding] { findings(ofDeclared: declared(request)) }
 
     /// The findings for the request of a web socket.
@@ -115,14 +105,6 @@ extension Optional: LazyStorage {
     fileprivate var content: Any? { map { $0 as Any } }
 }
 
-extension ForwardingService {
-    fileprivate var hidesSelection: Bool { selectedService == nil && forwarded.hasSelection }
-}
-
-extension HttpService {
-    fileprivate var hasSelection: Bool { selectedService != nil }
-}
-
 extension [NearMisses.Rule] {
     /// The rule that a property was most probably meant to be: by its name, or else by its type.
     fileprivate func first(missedBy property: StoredProperty, ofClass isClass: Bool) -> NearMisses.Rule? {
@@ -161,16 +143,10 @@ final class NearMissWarnings: Sendable {
     }
 
     /// Checks both types, unless it has checked them before.
-    func check(_ service: any HttpService, _ request: some Request) {
+    func check(_ service: ServiceConfiguration, _ request: some Request) {
         let declared = NearMisses.declared(request)
         if isNew(type(of: declared)) { warn(NearMisses.findings(ofDeclared: declared)) }
-        // Only few types wrap services, and each is checked only once.
-        var service = service
-        while let wrapping = service as? any ForwardingService {
-            if isNew(type(of: wrapping)) { warn(NearMisses.hiddenSelection(in: wrapping)) }
-            service = wrapping.forwarded
-        }
-        if isNew(type(of: service)) { warn(NearMisses.findings(of: service)) }
+        if isNew(type(of: service.declared)) { warn(NearMisses.findings(of: service.declared)) }
     }
 
     /// Warns of a renewal that goes through a service with a selection, once for each type of service.

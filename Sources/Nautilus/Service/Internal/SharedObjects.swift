@@ -10,8 +10,8 @@ struct SharedObjects {
 
     private let finds: [Find]
 
-    /// Looks at each property of `service` once.
-    init(_ service: some HttpService) {
+    /// Looks at each value of `service`.
+    init(_ service: ServiceConfiguration) {
         var finds: [Find] = []
         func find(_ object: Any?, in property: String) {
             guard let object, let identity = ObjectIdentifier(ofAny: object) else { return }

@@ -1,32 +1,18 @@
 import Foundation
 import Nautilus
 
-/// A service whose calls open web sockets. Everything except the transport comes from the base service.
-///
-/// An opening thus takes the path of every call: headers, interceptors, credential, redirects, retries.
-struct WebSocketService: ForwardingService {
-    typealias RequestError = HttpError
-
-    let forwarded: any HttpService
-    let handshake: WebSocketHandshake
-
-    init(_ base: any HttpService) {
-        self.forwarded = base
-        self.handshake = WebSocketHandshake(transport: base.webSocketTransport)
+extension ServiceConfiguration {
+    /// The configuration of calls that open web sockets. Everything except the transport is the service's own.
+    ///
+    /// An opening thus takes the path of every call: headers, interceptors, credential, redirects, retries. There is no
+    /// hedging, since two openings would be two connections.
+    func forWebSocket() -> (ServiceConfiguration, WebSocketHandshake) {
+        let handshake = WebSocketHandshake(transport: webSocketTransport)
+        var configuration = self
+        (configuration.apiUrl, configuration.transport) = (WebSocketBase(base: apiUrl), handshake)
+        configuration.hedging = nil
+        return (configuration, handshake)
     }
-
-    var apiUrl: any UrlConvertible {
-        let url = forwarded.apiUrl
-        return type(of: url) == RefusedBaseUrl.self ? url : WebSocketBase(base: url)
-    }
-    /// None, since two openings would be two connections.
-    var hedging: Hedging? { nil }
-    /// The base service's present transport, like its URL, since the service may have moved since.
-    var transport: any HttpTransport { handshake.over(forwarded.webSocketTransport) }
-    // The stream has already chosen its service, and maps the call's errors itself.
-    var selectedService: AnyHttpService<HttpError>? { nil }
-
-    func mapError(_ error: HttpError) -> HttpError { error }
 }
 
 /// A base URL whose scheme may be `ws` or `wss`. The opening request is an HTTP request (RFC 6455 §1.3), and so the URL
@@ -85,19 +71,12 @@ struct WebSocketCall<R: StreamRequest>: Request, RequestOfAnother {
 /// A transport that opens a web socket where a call expects an exchange: the answer is the 101, and the connection
 /// waits for `take()`.
 struct WebSocketHandshake: HttpTransport {
-    private(set) var transport: any WebSocketTransport
+    let transport: any WebSocketTransport
     /// The connection that was opened but not yet taken.
     private let opened = Locked<(any WebSocketConnection)?>(nil)
 
     init(transport: any WebSocketTransport) {
         self.transport = transport
-    }
-
-    /// The same handshake over another transport.
-    func over(_ transport: any WebSocketTransport) -> WebSocketHandshake {
-        var other = self
-        other.transport = transport
-        return other
     }
 
     func take() -> (any WebSocketConnection)? { opened.withLock { $0.take() } }
