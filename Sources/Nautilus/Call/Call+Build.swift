@@ -29,15 +29,13 @@ extension Call {
         }
     }
 
-    /// The target of the call, the same as when it began.
+    /// Where the attempt goes: where the call does, unless the request's own URL is another one by now, such as one with a
+    /// new signature.
     ///
-    /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the service has moved since.
+    /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the request's own URL has another origin by now.
     private func targetNow() throws -> CallTarget {
-        let present = try CallTarget(of: request, for: configuration, before: target)
-        // The retrier, and all else that has been asked for by now, may belong to another environment.
-        guard let target else { throw InvalidRequest.baseUrl(reason: "it was invalid when the call began") }
-        try target.check(present)
-        return present
+        let target = try bound.target.get()
+        return request.url == nil ? target : try target.following(CallTarget(of: request, for: configuration))
     }
 
     /// The timeout of the attempt's exchanges; nil for none.

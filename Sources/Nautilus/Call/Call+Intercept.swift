@@ -85,7 +85,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
     var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
 
     func callAgain() async {
-        await Call.callAgain(call.request, with: call.configuration, in: call.sequence)
+        await call.request.bound(to: call.configuration, in: call.sequence).runAgain()
     }
 
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {

@@ -17,14 +17,6 @@ final class Call<R: Request> {
     let scope: CallScope
     /// The book that holds a record of each exchange.
     let book: ExchangeBook
-    /// The sequence of calls that the call belongs to.
-    let sequence: CallSequence
-    /// The target; nil if it was invalid when the call began.
-    let target: CallTarget?
-    /// What the call goes by until its end.
-    let configuration: ServiceConfiguration
-    let interceptors: [any HttpInterceptor]
-    let transport: any HttpTransport
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
@@ -49,18 +41,14 @@ final class Call<R: Request> {
     // Generic properties come last: any property behind them has no fixed offset.
     /// The parts of the call that never change.
     let constants: CallConstants<R>
+    /// What the call goes by until its end.
+    let bound: BoundCall<R>
 
-    init(
-        _ configuration: ServiceConfiguration,
-        _ constants: CallConstants<R>,
-        _ clock: any Clock<Duration>,
-        _ scope: CallScope,
-        _ retrier: any Retrier,
-        _ beginning: CallBeginning
-    ) {
+    init(_ bound: BoundCall<R>, _ constants: CallConstants<R>, _ scope: CallScope, isReconnect: Bool) {
+        let configuration = bound.configuration
         let observer = configuration.observer
         let enabledObserver = observer.isEnabled ? observer : nil
-        self.clock = clock
+        self.clock = configuration.clock
         let facts = scope.constants
         self.deadline = facts.deadline
         self.hedging = configuration.hedging
@@ -68,16 +56,18 @@ final class Call<R: Request> {
         self.book = ExchangeBook(CallIdentity(facts), stopwatch: facts.stopwatch, observer: enabledObserver)
         self.carriedCoders = constants.coders.carried
         self.constants = constants
-        self.sequence = beginning.sequence
-        self.isReconnect = beginning.replacedConnection != nil
-        self.target = beginning.target
-        (self.interceptors, self.transport) = (configuration.interceptors, configuration.transport)
-        self.retrier = retrier
+        self.isReconnect = isReconnect
+        self.retrier = bound.retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
-        self.configuration = configuration
+        self.bound = bound
     }
 
-    var request: R { constants.request }
+    var request: R { bound.request }
+    var configuration: ServiceConfiguration { bound.configuration }
+    var interceptors: [any HttpInterceptor] { bound.configuration.interceptors }
+    var transport: any HttpTransport { bound.configuration.transport }
+    /// The sequence of calls that the call belongs to.
+    var sequence: CallSequence { bound.sequence }
     var coders: JsonCoders { constants.coders }
 
     /// Makes attempts, one after the other, until one succeeds or a failure surfaces.

@@ -25,8 +25,15 @@ extension Request {
         with service: S,
         in sequence: CallSequence
     ) async throws(S.RequestError) -> HttpResponse<Result> {
+        try await bound(to: service, in: sequence).run(for: service)
+    }
+}
+
+extension BoundCall {
+    /// Runs the call, and throws the service's own error.
+    func run<S: HttpService>(for service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
         do throws(HttpError) {
-            let response = try await response(with: service.configuration, in: sequence)
+            let response = try await run()
             service.noteSuccess()
             return response
         } catch {
@@ -34,29 +41,8 @@ extension Request {
         }
     }
 
-    /// Makes a call by a configuration that was read earlier, as one of several that continue one another.
-    package func response(
-        with configuration: ServiceConfiguration,
-        in sequence: CallSequence
-    ) async throws(HttpError) -> HttpResponse<Result> {
-        try await Call.response(to: self, with: configuration, in: sequence)
-    }
-
-    /// Makes the call now, and returns a closure that runs it, even if somebody else is signed in by then, or another
-    /// environment is selected.
-    func made<S: HttpService>(
-        with service: S
-    ) -> @Sendable () async -> Swift.Result<HttpResponse<Result>, S.RequestError> {
-        let configuration = service.configuration
-        let made = Call.make(self, with: configuration)
-        return {
-            do throws(HttpError) {
-                let response = try await Call.response(to: self, with: configuration, made: made)
-                service.noteSuccess()
-                return .success(response)
-            } catch {
-                return .failure(service.mapped(error))
-            }
-        }
+    /// The outcome of the call, with the service's own error.
+    func result<S: HttpService>(for service: S) async -> Result<HttpResponse<R.Result>, S.RequestError> {
+        await Result { () async throws(S.RequestError) in try await run(for: service) }
     }
 }

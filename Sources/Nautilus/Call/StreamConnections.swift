@@ -58,7 +58,7 @@ public struct StreamConnections<R: Request> {
     ) async throws(HttpError) -> HttpResponse<Opening.Result> {
         while true {
             do throws(HttpError) {
-                let response = try await Call.response(to: opening, with: configuration, after: end.take(), in: calls)
+                let response = try await opening.bound(to: configuration, in: calls).run(after: end.take())
                 noteOpening(response.trace)
                 return response
             } catch {

@@ -2,9 +2,6 @@ import Foundation
 
 /// A checked base URL, to which a request's own path and query are appended.
 package final class BaseUrl: Sendable {
-    /// The text and the default scheme that it was made from.
-    fileprivate let text: String
-    fileprivate let isSecure: Bool
     /// Scheme and authority.
     private let root: String
     /// The path as written, including a trailing slash; empty for none.
@@ -32,7 +29,6 @@ package final class BaseUrl: Sendable {
         let (scheme, rest) = Self.splitScheme(of: text, isSecure: isSecure)
         guard scheme == "http" || scheme == "https" else { throw .baseUrl(reason: "only http and https are supported") }
 
-        (self.text, self.isSecure) = (text, isSecure)
         // By bytes, not characters: a slash with a combining accent is one character, but still ends the host.
         let bytes = rest.utf8
         let authorityEnd = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
@@ -136,16 +132,9 @@ final class BaseUrlMemo: Sendable {
 
     /// The checked base.
     ///
-    /// - Parameter last: The base that the same call has had before; nil for none.
     /// - Throws: ``InvalidRequest/baseUrl(reason:)``, as ``BaseUrl/init(_:isSecure:)`` does; failures are not kept.
-    func base(
-        _ convertible: any UrlConvertible,
-        isSecure: Bool,
-        before last: BaseUrl? = nil
-    ) throws(InvalidRequest) -> BaseUrl {
+    func base(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) -> BaseUrl {
         let key = Key(text: convertible.urlString, isSecure: isSecure)
-        // The base nearly always stays the same, and comparing the text takes less time than hashing it.
-        if let last, last.isSecure == isSecure, last.text.hasSameBytes(as: key.text) { return last }
         if let base = known.withLock({ $0[key] }) { return base }
         let base = try BaseUrl(key.text, isSecure: isSecure)
         known.withLock { known in

@@ -47,8 +47,8 @@ extension Request {
         with service: S,
         completion: @escaping @MainActor @Sendable (Swift.Result<HttpResponse<Result>, S.RequestError>) -> Void
     ) -> CallHandle {
-        let run = made(with: service)
-        return CallHandle { await completion(run()) }
+        let call = bound(to: service)
+        return CallHandle { await completion(call.result(for: service)) }
     }
 
     /// Calls the service, and hands the result with its status, header and trace to `completion` on a queue.
@@ -65,9 +65,9 @@ extension Request {
         on queue: DispatchQueue?,
         completion: @escaping @Sendable (Swift.Result<HttpResponse<Result>, S.RequestError>) -> Void
     ) -> CallHandle {
-        let run = made(with: service)
+        let call = bound(to: service)
         return CallHandle {
-            let outcome = await run()
+            let outcome = await call.result(for: service)
             guard let queue else { return completion(outcome) }
             queue.async { completion(outcome) }
         }

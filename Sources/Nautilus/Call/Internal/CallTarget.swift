@@ -8,37 +8,27 @@ struct CallTarget: Sendable {
     /// The service's base.
     let service: BaseUrl
 
-    /// Creates the target of a call as of now.
+    /// Creates the target of a call.
     ///
-    /// - Parameter known: The target that the call had before; nil for none.
     /// - Throws: ``InvalidRequest``.
-    init(
-        of request: some Request,
-        for service: ServiceConfiguration,
-        before known: CallTarget? = nil
-    ) throws(InvalidRequest) {
+    init(of request: some Request, for service: ServiceConfiguration) throws(InvalidRequest) {
         let isSecure = service.usesSecureProtocol
-        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: isSecure, before: known?.service)
+        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: isSecure)
         let (url, ownSecurity) = (request.url, request.usesSecureProtocol)
         guard url != nil || ownSecurity != nil else {
             self.base = self.service
             return
         }
-        self.base = try BaseUrlMemo.shared.base(
-            url ?? service.apiUrl,
-            isSecure: ownSecurity ?? isSecure,
-            before: known?.base
-        )
+        self.base = try BaseUrlMemo.shared.base(url ?? service.apiUrl, isSecure: ownSecurity ?? isSecure)
     }
 
-    /// Checks that the call still goes where it began. The request's own URL may have another path by now, such as one
-    /// with a new signature; the service's URL may not, since environments may share a host.
+    /// The later target, which has to have the same origin.
     ///
     /// - Throws: ``EnvironmentChange``.
-    func check(_ present: CallTarget) throws(EnvironmentChange) {
-        try service.check(present.service)
-        guard base === present.base || base.origin == present.base.origin else {
-            throw EnvironmentChange(from: base.origin, to: present.base.origin)
+    func following(_ later: CallTarget) throws(EnvironmentChange) -> CallTarget {
+        guard base === later.base || base.origin == later.base.origin else {
+            throw EnvironmentChange(from: base.origin, to: later.base.origin)
         }
+        return later
     }
 }
