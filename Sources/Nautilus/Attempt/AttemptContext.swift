@@ -329,8 +329,7 @@ public enum AnswerVerdict: Sendable {
     /// The answer can be decoded, or is an error whose body is not decoded, or answers a side request, which is not
     /// decoded.
     case taken
-    /// The answer reports a failure (``HttpResponse/rejection(as:)``); the response has that failure's status and
-    /// header.
+    /// The request gives the answer another status (``Request/status(of:)``), with which the response is given here.
     case rejected(HttpResponse<Data>)
     /// The answer cannot be decoded: it does not come from this API, or not from a version that the request knows.
     case undecodable
@@ -340,7 +339,7 @@ extension AttemptContext {
     /// The judgement of an answer, as it was received (``HttpResponse/asReceived``), by the call's request.
     ///
     /// Ask for it before an answer to another call's exchange is used for this call: the two requests may be of types
-    /// that read it differently. The answer is decoded once; the call goes on with the decoded result.
+    /// that read it differently.
     ///
     /// In a context that a test has made, and when the body is still to come, it is ``AnswerVerdict/taken``.
     public func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {

@@ -60,18 +60,26 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
     /// - Parameters:
     ///   - depth: How many interceptors, from the outermost, the request has passed or skips.
     ///   - ongoing: The side request that is passed on; nil for the attempt's own request.
+    ///   - isOwn: Whether it is the call's own request, which keeps its key.
     func proceed(
         with request: HttpRequest,
         _ context: AttemptContext,
         past depth: Int,
         asPartOf ongoing: (any OngoingAttempt)? = nil,
+        isOwn: Bool = true,
         _ exchange: HttpInterceptor.Next
     ) async throws -> HttpResponse<Data> {
         guard depth < interceptors.count else { return try await exchange(request) }
         let inner = context.within(ongoing ?? self, depth: depth + 1)
         return try await interceptors[depth].intercept(request, context: inner) { passedOn in
-            let next = passedOn.passedOn(insteadOf: request)
-            return try await proceed(with: next, context, past: depth + 1, asPartOf: ongoing, exchange)
+            var next = passedOn.hidingSecrets(of: request)
+            let isOwn = isOwn && !next.isOther(than: request)
+            if isOwn, ongoing == nil, next.header[.idempotencyKey] != nil {
+                state.withLock { state in
+                    if !state.isOver { call.builder.keepKey(in: &next.header) }
+                }
+            }
+            return try await proceed(with: next, context, past: depth + 1, asPartOf: ongoing, isOwn: isOwn, exchange)
         }
     }
 
@@ -89,7 +97,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
     }
 
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
-        call.constants.verdict(on: response, accepting: context.acceptedStatusCodes, in: call.book)
+        call.constants.verdict(on: response, accepting: context.acceptedStatusCodes)
     }
 
     func follow(_ handler: @escaping AttemptFollowers.Handler) {
@@ -114,7 +122,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
         }
         let (context, side) = (context.aside(number), SideRequest(of: self))
         defer { side.end() }
-        let request = request.withoutKey(try whileItGoesOn { call.builder.ownKey })
+        let request = request.withoutKey(try whileItGoesOn { call.builder.key })
         return try await proceed(with: request, context, past: depth, asPartOf: side) { request in
             let context = context.preparing(self.call.book.takeNumber())
             let stamped = try await self.stamp(request, context, past: depth)
@@ -140,7 +148,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
                 try whileItGoesOn { call.retrier = retrier }
             } finish: { request in
                 call.sequence.noteStamping(of: request)
-                _ = try whileItGoesOn { try call.builder.finish(&request, .aside, attempt: context.number) }
+                try whileItGoesOn { try call.builder.finish(&request) }
             }
         } catch let error as AttemptIsOver {
             throw error
@@ -156,6 +164,43 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
             if !state.isOver { outcome = Result { try body() } }
         }
         return try outcome.get()
+    }
+}
+
+extension HttpRequest {
+    /// This request, passed on by an interceptor in place of `given`: what the call's route has marked as secret is in a
+    /// URL that was made of its own, too.
+    fileprivate func hidingSecrets(of given: HttpRequest) -> HttpRequest {
+        guard !given.pathSecrets.isEmpty, pathSecrets.isEmpty else { return self }
+        var request = self
+        request.pathSecrets = given.pathSecrets
+        return request
+    }
+
+    /// Whether this request, passed on in place of `given`, has another content and another key, and so another meaning:
+    /// it must not get the call's key, nor give it its own.
+    fileprivate func isOther(than given: HttpRequest) -> Bool {
+        guard header[.idempotencyKey] != given.header[.idempotencyKey] else { return false }
+        return method != given.method || url != given.url || body.isOther(than: given.body)
+    }
+
+    /// This request without its key if that is the key of the call's own request, which a side request must not have.
+    fileprivate func withoutKey(_ own: String?) -> HttpRequest {
+        guard let own, header[.idempotencyKey] == own else { return self }
+        var request = self
+        request.header[.idempotencyKey] = nil
+        return request
+    }
+}
+
+extension HttpBody.Payload {
+    /// Whether the bytes certainly differ; a stream may still be the same one.
+    fileprivate func isOther(than given: HttpBody.Payload) -> Bool {
+        switch (self, given) {
+        case (.empty, .empty), (.stream, .stream): false
+        case (.data(let own), .data(let other)): own != other
+        default: true
+        }
     }
 }
 

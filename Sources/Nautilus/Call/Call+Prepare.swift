@@ -12,26 +12,25 @@ extension Call {
     /// Stage 3: the retrier's preparation just before the request is sent. If the retrier has waited, the interceptors
     /// are asked again.
     ///
-    /// - Returns: The request as it goes out, and whether it is the attempt's own.
-    func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> (HttpRequest, isOwn: Bool)
-    {
+    /// - Returns: The request as it goes out.
+    func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpRequest {
         var request = built
         do {
             belongsToSession = true
             guard let turn else {
-                // Without interceptors, there is one request at a time, and no other than the attempt's own.
+                // Without interceptors, there is one request at a time.
                 try await retrier.prepare(&request, context: context)
-                let isOwn = try finish(&request, .own, context)
-                return (request, isOwn)
+                try finish(&request)
+                return request
             }
             let stamping = Stamping(turn: turn, interceptors: interceptors[...], stopwatch: book.stopwatch)
-            let isOwn = try await stamping.run(&request, context) { request in
+            try await stamping.run(&request, context) { request in
                 try await self.retrier.prepare(&request, context: context)
             } finish: { request in
-                try self.finish(&request, .passedOn, context)
+                try self.finish(&request)
             }
-            ongoing?.tell(.sending(request, isOwn ? .main : .side))
-            return (request, isOwn)
+            ongoing?.tell(.sending(request, .main))
+            return request
         } catch {
             recorder.willSend(built, serviceOrigin: context.serviceOrigin)
             throw failure(error, in: .prepare, delivery: .notSent)
@@ -39,17 +38,11 @@ extension Call {
     }
 
     /// Makes a stamped request the one that goes out.
-    ///
-    /// - Returns: Whether it is the attempt's own.
-    private func finish(
-        _ request: inout HttpRequest,
-        _ kind: RequestBuilder.Kind,
-        _ context: AttemptContext
-    ) throws -> Bool {
+    private func finish(_ request: inout HttpRequest) throws {
         belongsToSession = request.isStamped
         goesUnstamped = !request.isStamped
         sequence.noteStamping(of: request)
-        return try builder.finish(&request, kind, attempt: context.number)
+        try builder.finish(&request)
     }
 }
 
@@ -78,12 +71,12 @@ struct Stamping {
     ///   - stamp: Stamps it; called again if the interceptors have made it wait: meanwhile the credential may have been
     ///     replaced, or its user may have signed out.
     ///   - finish: Makes the stamped request the one that goes out; called once.
-    func run<Value>(
+    func run(
         _ request: inout HttpRequest,
         _ context: AttemptContext,
         stamp: (inout HttpRequest) async throws -> Void,
-        finish: (inout HttpRequest) throws -> Value
-    ) async throws -> Value {
+        finish: (inout HttpRequest) throws -> Void
+    ) async throws {
         let built = request
         var start = stopwatch.elapsed
         try await turn.take()
@@ -97,9 +90,8 @@ struct Stamping {
             guard isLong(since: start) else { break }
             start = stopwatch.elapsed
         }
-        let value = try finish(&request)
+        try finish(&request)
         for interceptor in interceptors { interceptor.willSend(built, context: context) }
-        return value
     }
 
     private func isLong(since start: Duration) -> Bool { stopwatch.elapsed - start > Self.longestStamping }

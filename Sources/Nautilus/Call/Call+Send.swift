@@ -80,7 +80,7 @@ extension Call {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
         (follower.sequence, follower.retryAfterField) = (sequence, constants.retryAfterField)
-        if role == .main, !request.streamsResponse { follower.judge = constants }
+        if role == .main { follower.classifier = constants }
         return follower
     }
 

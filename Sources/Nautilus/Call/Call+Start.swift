@@ -1,6 +1,6 @@
 import Foundation
 
-extension BoundCall {
+extension CallBinding {
     /// Runs the call: its deadline bounds everything, and its end is reported to the hook.
     ///
     /// - Parameter end: The end of a stream's connection that the call replaces with a new connection. Default: none.

@@ -42,9 +42,9 @@ final class Call<R: Request> {
     /// The parts of the call that never change.
     let constants: CallConstants<R>
     /// What the call goes by until its end.
-    let bound: BoundCall<R>
+    let bound: CallBinding<R>
 
-    init(_ bound: BoundCall<R>, _ constants: CallConstants<R>, _ scope: CallScope, isReconnect: Bool) {
+    init(_ bound: CallBinding<R>, _ constants: CallConstants<R>, _ scope: CallScope, isReconnect: Bool) {
         let configuration = bound.configuration
         let observer = configuration.observer
         let enabledObserver = observer.isEnabled ? observer : nil
@@ -108,8 +108,6 @@ final class Call<R: Request> {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
         response.hideSecrets(of: built)
-        // 6 and 7, for an answer that no interceptor has changed since the end of its exchange
-        if let result = book.result(of: response) { return (response, try decoded(result, from: response)) }
         try validate(response)  // 6
         // 7
         if request.streamsResponse { return (response, try await decodeStream(of: response)) }
@@ -119,9 +117,8 @@ final class Call<R: Request> {
     /// The part of the path that interceptors wrap.
     func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
         let context = context.preparing(book.takeNumber())
-        let (prepared, isOwn) = try await prepare(request, context)  // 3
+        let prepared = try await prepare(request, context)  // 3
         // 4 and 5
-        guard isOwn else { return try await send(prepared, context, as: .side) }
         try payment.pay()
         if let hedging, !context.streamsResponse { return try await send(prepared, context, by: hedging) }
         return try await send(prepared, context, as: .main)

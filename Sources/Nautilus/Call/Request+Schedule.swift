@@ -29,7 +29,7 @@ extension Request {
     }
 }
 
-extension BoundCall {
+extension CallBinding {
     /// Runs the call, and throws the service's own error.
     func run<S: HttpService>(for service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
         do throws(HttpError) {

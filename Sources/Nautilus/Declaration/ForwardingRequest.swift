@@ -32,6 +32,8 @@ extension ForwardingRequest {
     /// The wrapped request's.
     public var acceptedStatusCodes: HttpStatusCodes { forwarded.acceptedStatusCodes }
     /// The wrapped request's.
+    public func status(of response: HttpResponse<Data>) -> AnswerStatus { forwarded.status(of: response) }
+    /// The wrapped request's.
     public var priority: RequestPriority { forwarded.priority }
     /// The wrapped request's.
     public var timeout: Duration? { forwarded.timeout }

@@ -94,20 +94,37 @@ public protocol Request<Result>: Sendable {
     /// another origin, whatever this property says.
     var allowsBodyAcrossOrigins: Bool { get }
 
+    /// The status that counts for an answer, where the server says it otherwise: a failure in the body of a 200, a 403 for
+    /// an expired token.
+    ///
+    /// It acts in every respect like a server's. A 401 has the credential refreshed; a 503 is retried, counts for a
+    /// circuit breaker, does not win a hedge, and is not stored as a success.
+    /// ```swift
+    /// func status(of response: HttpResponse<Data>) -> AnswerStatus {
+    ///     guard let failure = try? JSONDecoder().decode(Failure.self, from: response.body) else {
+    ///         return AnswerStatus(response.status)
+    ///     }
+    ///     return AnswerStatus(failure.status, retryAfter: failure.seconds.map { .seconds($0) })
+    /// }
+    /// ```
+    /// Called for each answer as soon as it has arrived, before interceptors and retriers see it, and again for one that
+    /// another call's request has got. If the body is read as it arrives, it is empty here.
+    ///
+    /// Default: the answer's own.
+    func status(of response: HttpResponse<Data>) -> AnswerStatus
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///
     /// - Throws: Any error; the call fails with kind `decoding`, the error underneath.
     func decode(_ data: Data) throws -> Result
     /// Makes the result from the whole response, where it depends on the status or header. Runs off the caller's actor.
     ///
-    /// Called at the end of the exchange, before interceptors see the answer, so that a failure thrown here is a
-    /// failure for all of them; and called again if an interceptor has changed the answer or has made one of its own.
-    /// If a request was sent twice, each answer is decoded.
+    /// Called for the answer that the interceptors have returned. For a failure that the server has disguised as a
+    /// success, declare ``status(of:)``, so that interceptors see it, too.
     ///
     /// Default: ``decode(_:)-(Data)`` of the body.
     ///
     /// - Throws: Any error; the call fails with kind `decoding`, the error underneath. An ``HttpError`` is passed on
-    ///   unchanged: ``HttpResponse/rejection(as:)`` makes one for a failure that the server has disguised as a success.
+    ///   unchanged.
     func decode(_ response: HttpResponse<Data>) throws -> Result
     /// Makes the result while the response arrives, if ``streamsResponse`` is true. Runs off the caller's actor.
     ///
@@ -136,6 +153,8 @@ extension Request {
     public var encoder: JSONEncoder { JsonCoders.current.encoder() }
     /// 200…299.
     public var acceptedStatusCodes: HttpStatusCodes { .success }
+    /// The answer's own.
+    public func status(of response: HttpResponse<Data>) -> AnswerStatus { AnswerStatus(response.status) }
     /// Normal.
     public var priority: RequestPriority { .normal }
     /// The service's.

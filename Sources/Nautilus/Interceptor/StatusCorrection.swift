@@ -7,8 +7,8 @@ import Foundation
 /// var interceptors: [any HttpInterceptor] { [StatusCorrection { $0.status == 419 ? 401 : nil }] }
 /// ```
 /// With a 401, the credential is refreshed, once for all calls, and the attempt repeated. A status corrected to 503
-/// is retried and counts for a circuit breaker. An error of one request type is better declared with
-/// ``HttpResponse/rejection(as:)`` in its `decode`.
+/// is retried and counts for a circuit breaker. For one request type, declare
+/// ``Request/status(of:)``.
 ///
 /// Put it last among the interceptors, so that all others see the corrected status. The trace shows the corrected
 /// status as the attempt's outcome, and the server's own in ``CallTrace/Exchange/outcome-swift.property``.

@@ -30,8 +30,6 @@ public struct HttpRequest: Sendable, Redacted {
     public private(set) var stampedNames: [HttpHeader.Name] = []
     /// The values in the path that are not printed, as the route has marked them.
     var pathSecrets: [String] = []
-    /// Whether a call has built the request, possibly changed since.
-    var isBuilt = false
 
     /// Creates a request as it will be sent.
     ///

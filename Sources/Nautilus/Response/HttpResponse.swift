@@ -33,17 +33,15 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         get { origins?.value.sharedAnswer }
         set { changeOrigins { $0.sharedAnswer = newValue } }
     }
-    /// Whether the status was set by a request that rejected the response, and not by the server; see
-    /// ``rejection(as:)``.
-    public var isRejected: Bool { origins?.value.received != nil }
-    /// The response without a request's rejection, as the server sent it, for an interceptor that gives it to calls of
-    /// another type. Without a rejection it is this response. Changes that an interceptor made after the rejection
-    /// stay.
+    /// Whether the request has given the response its status, and not the server; see ``Request/status(of:)``.
+    public var isReclassified: Bool { origins?.value.received != nil }
+    /// The response as the server sent it, without the request's own status, for an interceptor that gives it to calls of
+    /// another type. Changes that an interceptor has made since then stay.
     public var asReceived: HttpResponse {
         guard let received = origins?.value.received else { return self }
         var response = self
-        if status == received.rejection.status { response.status = received.status }
-        if header == received.rejection.header { response.header = received.header }
+        if status == received.counting.status { response.status = received.status }
+        if header == received.counting.header { response.header = received.header }
         response.changeOrigins { ($0.exchange, $0.received) = (received.exchange, nil) }
         return response
     }
@@ -113,8 +111,8 @@ extension HttpResponse {
         self.origins = origins
     }
 
-    /// Gives the response the status and the header of a request's rejection.
-    mutating func reject(as status: Int, _ header: HttpHeader, _ delivery: Delivery) {
+    /// Gives the response the status and the header that count for its request.
+    mutating func count(as status: Int, _ header: HttpHeader, _ delivery: Delivery) {
         var exchange = exchange
         exchange?.outcome = .answered(status: status)
         exchange?.delivery = delivery
@@ -122,7 +120,7 @@ extension HttpResponse {
             status: self.status,
             header: self.header,
             exchange: self.exchange,
-            rejection: (status, header)
+            counting: (status, header)
         )
         (self.status, self.header) = (status, header)
         changeOrigins { ($0.exchange, $0.received) = (exchange, received) }
@@ -138,12 +136,12 @@ extension HttpResponse {
     }
 }
 
-/// The status, the header and the exchange of a response before a request has rejected it.
+/// The status, the header and the exchange of a response before its request has given it another status.
 private struct Received: Sendable {
     let status: Int
     let header: HttpHeader
     let exchange: CallTrace.Exchange?
-    let rejection: (status: Int, header: HttpHeader)
+    let counting: (status: Int, header: HttpHeader)
 }
 
 private struct ResponseOrigins: Sendable {

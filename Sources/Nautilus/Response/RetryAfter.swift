@@ -45,6 +45,13 @@ extension HttpHeader {
         add(String(overflow ? .max : milliseconds), to: RetryAfterField.standardMilliseconds)
     }
 
+    /// Adds a time to wait, rounded up to whole milliseconds; none if it is negative.
+    mutating func addRetryAfter(_ wait: Duration) {
+        guard wait >= .zero else { return }
+        let milliseconds = Int64((min(wait, Self.longestRetryAfter) / .milliseconds(1)).rounded(.up))
+        add(String(milliseconds), to: RetryAfterField.standardMilliseconds)
+    }
+
     /// The longest time that is read from `Retry-After`, about 136 years, far below what overflows a `Duration`.
     public static let longestRetryAfter = Duration.seconds(Int64(UInt32.max))
 }

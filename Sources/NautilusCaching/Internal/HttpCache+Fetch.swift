@@ -143,7 +143,7 @@ extension AttemptContext {
     /// and a page that cannot be decoded does not come from this server: neither says anything about the stored
     /// response. One whose body has failed is not whole (RFC 9111 §3.3).
     fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
-        guard !response.isRejected, !response.isIncomplete else { return false }
+        guard !response.isReclassified, !response.isIncomplete else { return false }
         if case .undecodable = verdict(on: response) { return false }
         return true
     }

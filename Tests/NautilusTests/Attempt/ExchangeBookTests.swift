@@ -22,18 +22,6 @@ struct ExchangeBookTests {
         return try #require(book.begin(request, opening, progress, serviceOrigin: origin))
     }
 
-    @Test("of many decoded answers the first is kept, and the latest eight")
-    func decodedAnswers() {
-        for status in 200..<220 {
-            book.note(DecodedAnswer(HttpResponse(status: status, body: Data()), .success(status)))
-        }
-        let known = (200..<220).filter { status in book.decodedAnswer { $0.result.number == status } != nil }
-        #expect(known == [200] + Array(212..<220))
-        _ = book.beginAttempt()
-        _ = book.beginAttempt()
-        #expect(book.decodedAnswer { _ in true } == nil)
-    }
-
     @Test("a latency is up to the header, and without the wait for a connection; a duration is all of it")
     func latency() throws {
         _ = book.beginAttempt()

@@ -28,7 +28,7 @@ struct CredentialLeaseTests {
         var response = try await next(request)
         while response.status == 202 {
             response = try await context.send(HttpRequest(url: request.url.appending(path: "job")))
-            guard response.status < 400 else { throw response.rejection(as: response.status) }
+            guard response.status < 400 else { throw response.failure }
         }
         return response
     }
@@ -41,7 +41,7 @@ struct CredentialLeaseTests {
     /// Draws a ticket before the order is sent.
     static let drawingTicket = Closure { request, context, next in
         let ticket = try await context.send(HttpRequest(url: request.url.appending(path: "ticket")))
-        guard ticket.status == 200 else { throw ticket.rejection(as: ticket.status) }
+        guard ticket.status == 200 else { throw ticket.failure }
         return try await next(request)
     }
 
@@ -141,11 +141,11 @@ struct CredentialLeaseTests {
         var method: HttpMethod { .post }
         var route: HttpRoute { ["graphql"] }
 
-        func decode(_ response: HttpResponse<Data>) throws -> String {
-            let text = String(decoding: response.body, as: UTF8.self)
-            guard text != "UNAUTHENTICATED" else { throw response.rejection(as: 401) }
-            return text
+        func status(of response: HttpResponse<Data>) -> AnswerStatus {
+            AnswerStatus(response.body == Data("UNAUTHENTICATED".utf8) ? 401 : response.status)
         }
+
+        func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
     }
 
     @Test("C1: a 200 that the request turns into a 401 of its own exchange has the attempt repeated, POST or not")
@@ -175,7 +175,7 @@ struct CredentialLeaseTests {
         let asking = Closure { request, context, next in
             let other = try #require(URL(string: "https://other.example.com/flags"))
             let flags = try await context.send(HttpRequest(url: other))
-            guard flags.status == 200 else { throw flags.rejection(as: flags.status) }
+            guard flags.status == 200 else { throw flags.failure }
             return try await next(request)
         }
         let outcome = try await Self.outcome(of: .get, by: asking) { request, _ in
@@ -199,7 +199,7 @@ struct CredentialLeaseTests {
                     coordinator.replace(grant, with: Token(number: 5))
                 }
                 _ = try await context.send(HttpRequest(url: request.url.appending(path: "second")))
-                guard first.status == 200 else { throw first.rejection(as: first.status) }
+                guard first.status == 200 else { throw first.failure }
                 return try await next(request)
             }
             let service = AnyHttpService(
@@ -239,4 +239,9 @@ struct CredentialLeaseTests {
         }
         #expect(lease.reason == nil)
     }
+}
+
+extension HttpResponse<Data> {
+    /// The failure that an interceptor makes of an answer.
+    fileprivate var failure: HttpError { HttpError(.status(status), stage: .intercept, response: self) }
 }

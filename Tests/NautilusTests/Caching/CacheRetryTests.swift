@@ -162,10 +162,11 @@ private struct BusyAware: Request {
     typealias Result = String
     var route: HttpRoute { ["things"] }
 
-    func decode(_ response: HttpResponse<Data>) throws -> String {
-        if response.body == Data("busy".utf8) { throw response.rejection(as: 503) }
-        return String(decoding: response.body, as: UTF8.self)
+    func status(of response: HttpResponse<Data>) -> AnswerStatus {
+        AnswerStatus(response.body == Data("busy".utf8) ? 503 : response.status)
     }
+
+    func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 }
 
 /// Cancels its own call while it decodes.

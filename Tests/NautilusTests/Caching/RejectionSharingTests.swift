@@ -72,13 +72,13 @@ struct RejectionSharingTests {
         }
     }
 
-    @Test("a type that accepts a 404, and makes one of a 200, is given the 200 that its neighbour was")
+    @Test("a type that accepts a 404, and makes one of a 200, reads it in each of its calls")
     func acceptedStatus() async throws {
         try await simulate { simulation in
             let transport = Self.answering("error:404", simulation.clock)
             let service = Self.service(simulation.clock, transport)
             let request = WordedRequest(acceptedStatusCodes: [.success, 404])
-            #expect(await outcomes(of: 3, request, with: service) == ["status 404": 3])
+            #expect(await outcomes(of: 3, request, with: service) == ["error:404": 3])
             #expect(transport.count == 1)
         }
     }

@@ -9,14 +9,16 @@ struct WordedRequest: Request {
     var route: HttpRoute { ["things"] }
     var timeout: Duration? { nil }
 
-    func decode(_ response: HttpResponse<Data>) throws -> String {
-        var response = response
-        let text = String(decoding: response.body, as: UTF8.self)
-        let parts = text.split(separator: ":")
-        guard parts.count > 1, parts[0] == "error", let status = Int(parts[1]) else { return text }
-        if parts.count > 2 { response.header[.retryAfter] = String(parts[2]) }
-        throw response.rejection(as: status)
+    func status(of response: HttpResponse<Data>) -> AnswerStatus {
+        let parts = String(decoding: response.body, as: UTF8.self).split(separator: ":")
+        guard parts.count > 1, parts[0] == "error", let status = Int(parts[1]) else {
+            return AnswerStatus(response.status)
+        }
+        let wait = parts.count > 2 ? Int(parts[2]).map { Duration.seconds($0) } : nil
+        return AnswerStatus(status, retryAfter: wait)
     }
+
+    func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 }
 
 /// How a call ended, in a word or two.

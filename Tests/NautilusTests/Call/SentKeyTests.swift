@@ -89,32 +89,6 @@ struct SentKeyTests {
         #expect(server.executed.withLock { $0 } == ["action=token", "action=charge"])
     }
 
-    @Test("the other way: drawn keys; the helper comes first")
-    func rpcDrawn() async throws {
-        struct Unkeyed: Request {
-            typealias Result = String
-            var method: HttpMethod { .post }
-            var route: HttpRoute { ["rpc"] }
-            var query: HttpQuery { ["action": "charge"] }
-        }
-        let server = KeyedServer()
-        let helping = ClosureInterceptor { request, _, next in
-            _ = try await next(HttpRequest(method: .post, url: .broken("https://api.example.com/rpc?action=token")))
-            return try await next(request)
-        }
-        let drawn = Counter()
-        let transport = ScriptedTransport { request, _ in
-            .reply(text: server.answer(request.header[.idempotencyKey], request.url.query ?? ""))
-        }
-        let outcome = try await outcome(
-            of: Unkeyed(),
-            interceptors: [helping, IdempotencyKeys { "key-\(drawn.increment())" }],
-            transport
-        )
-        #expect(outcome.response?.body == "action=charge")
-        #expect(server.executed.withLock { $0 } == ["action=token", "action=charge"])
-    }
-
     @Test("a helper that was made of the order without its key does not get it")
     func stripped() async throws {
         let server = KeyedServer()
@@ -134,19 +108,16 @@ struct SentKeyTests {
         #expect(server.executed.withLock { $0 } == ["helper", "payload"])
     }
 
-    @Test(
-        "keys that are drawn inside: a helper made of the order keeps its own in the second attempt",
-        arguments: [true, false]
-    )
-    func drawnInside(isAside: Bool) async throws {
+    @Test("keys that are drawn inside: a side request made of the order in the second attempt has its own")
+    func drawnInside() async throws {
         let server = KeyedServer()
         let drawn = Counter()
         let helping = ClosureInterceptor { request, context, next in
             // By the side it is asked only after a failure: is it there already?
-            guard !isAside || context.number == 2 else { return try await next(request) }
+            guard context.number == 2 else { return try await next(request) }
             var helper = request
             helper.body = .data(Data("helper".utf8))
-            _ = isAside ? try await context.send(helper) : try await next(helper)
+            _ = try await context.send(helper)
             return try await next(request)
         }
         let failed = Locked(false)

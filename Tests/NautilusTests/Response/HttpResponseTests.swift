@@ -29,10 +29,10 @@ struct HttpResponseTests {
     @Test("as it was received, it has nothing of a request's own word, and all that was changed since")
     func asReceived() {
         var response = HttpResponse(header: ["A": "1"], body: "x")
-        #expect(!response.isRejected && response.asReceived.status == 200)
-        response.reject(as: 503, ["A": "1", "Retry-After": "2"], .maybeExecuted)
-        #expect((response.status, response.isRejected) == (503, true))
-        #expect((response.asReceived.status, response.asReceived.isRejected) == (200, false))
+        #expect(!response.isReclassified && response.asReceived.status == 200)
+        response.count(as: 503, ["A": "1", "Retry-After": "2"], .maybeExecuted)
+        #expect((response.status, response.isReclassified) == (503, true))
+        #expect((response.asReceived.status, response.asReceived.isReclassified) == (200, false))
         #expect(response.asReceived.header == ["A": "1"])
         response.header["B"] = "2"
         #expect(response.asReceived.status == 200)

@@ -112,10 +112,8 @@ struct ReadingTests {
             var route: HttpRoute { [] }
 
             func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
-            func decode(_ response: HttpResponse<Data>) throws -> String {
-                let text = try decode(response.body)
-                if text == "token_expired" { throw response.rejection(as: 401) }
-                return text
+            func status(of response: HttpResponse<Data>) -> AnswerStatus {
+                AnswerStatus(response.body == Data("token_expired".utf8) ? 401 : response.status)
             }
         }
         let coordinator = RefreshCoordinator<String> { _ in "new" }

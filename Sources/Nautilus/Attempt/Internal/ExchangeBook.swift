@@ -25,8 +25,6 @@ struct ExchangeBook: Sendable {
         var apart: Set<Int> = []
         /// The index of the record that ended last, among those that count for the attempt.
         var lastEnded: Int?
-        /// The answers of the current attempt that have been decoded; with a hedge there are two.
-        var answers = DecodedAnswerList()
 
         mutating func endAttempt() {
             for record in records where record.outcome == .unfinished { late[record.number] = record }
@@ -34,7 +32,6 @@ struct ExchangeBook: Sendable {
             progress.removeAll()
             apart.removeAll()
             lastEnded = nil
-            answers = DecodedAnswerList()
         }
 
         /// Whether an exchange belongs to the current attempt.
@@ -190,21 +187,6 @@ struct ExchangeBook: Sendable {
             record.connectionWait = progress.ofThisSending(now).waited
             return record
         }
-    }
-
-    /// Keeps an answer of the current attempt, with its result.
-    func note(_ answer: DecodedAnswer) {
-        state.withLock { $0.answers.append(answer) }
-    }
-
-    /// The first decoded answer of the current attempt that matches; nil for none.
-    func decodedAnswer(where matches: (DecodedAnswer) -> Bool) -> DecodedAnswer? {
-        state.withLock { $0.answers.first(where: matches) }
-    }
-
-    /// The result of an answer that has not been changed since it arrived; nil for any other.
-    func result(of response: HttpResponse<Data>) -> Result<any Sendable, any Error>? {
-        decodedAnswer { $0.isSeen(as: response) }?.result
     }
 
     /// Whether an exchange is a side request, which does not count for the attempt.

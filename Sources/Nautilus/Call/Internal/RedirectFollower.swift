@@ -26,9 +26,8 @@ struct RedirectFollower: Sendable {
     /// The statuses that the caller wants to see; a redirect with one of them counts as an answer.
     let accepted: HttpStatusCodes
     let book: ExchangeBook
-    /// The request's judgement of an accepted answer. Nil for side requests, whose answers are not the request's, and
-    /// for bodies that are still to come.
-    var judge: (any AnswerJudge)?
+    /// Says which status counts for an answer. Nil for side requests, whose answers are not the request's.
+    var classifier: (any AnswerClassifier)?
     /// The sequence of calls that this exchange is part of; nil in tests that have none.
     var sequence: CallSequence?
     /// The service's own field that says how long to wait; nil for none.
@@ -123,8 +122,7 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    /// Records an answer. If the request rejects it, it takes the rejection's status from here on, so that every later
-    /// stage treats it as an answer with that status.
+    /// Records an answer, with the status that counts for it unless it is a redirect.
     private func finish(
         _ response: inout HttpResponse<Data>,
         _ entry: ExchangeBook.Entry,
@@ -134,7 +132,7 @@ struct RedirectFollower: Sendable {
             return nil
         }
         response.answer(received, to: request)
-        if let error = judge?.rejection(of: response, accepting: accepted, in: book) { response.reject(by: error) }
+        if let classifier, location(in: response) == nil { response.count(as: classifier.status(of: response)) }
         let record = response.exchange ?? received
         book.end(entry, as: record)
         return record

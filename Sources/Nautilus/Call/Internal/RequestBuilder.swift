@@ -5,22 +5,13 @@ import Foundation
 /// Two things stay as they were in the first attempt: an `Idempotency-Key` with its body, since a server compares them,
 /// and a one-shot body, since it cannot be made again.
 struct RequestBuilder {
-    private var keys = IdempotencyKeyBook()
+    /// The call's `Idempotency-Key`, which its request keeps in every attempt; nil for none.
+    private(set) var key: String?
     private var lastContent: Content?
     /// The header that the attempt was built with; kept, so that the request copies its own header when it changes it.
     private var checkedHeader = HttpHeader()
     /// The origin to which `checkedHeader` may go unfiltered.
     private var builtOrigin: HttpOrigin?
-
-    /// The origin of a request that goes out, as far as it is known.
-    enum Kind {
-        /// The attempt's own request: there is no interceptor that could make another.
-        case own
-        /// A request that an interceptor has passed on.
-        case passedOn
-        /// A request that an interceptor declares not to be the attempt's own.
-        case aside
-    }
 
     /// A body with the header fields that describe it, such as a form's boundary, which differs for each body.
     private struct Content {
@@ -29,17 +20,14 @@ struct RequestBuilder {
         let encoding: String?
     }
 
-    /// The key of the attempt's own request; nil when it has none.
-    var ownKey: String? { keys.own }
-
     /// Whether the body can be sent again.
     var isReplayable: Bool { keptContent?.payload.isReplayable ?? true }
 
     /// The previous attempt's body, if it has to stay the same; nil if it is made anew.
     private var keptContent: Content? {
         switch lastContent?.payload {
-        case .stream(let stream) where stream.isOneShot || keys.own != nil: lastContent
-        case .data where keys.own != nil: lastContent
+        case .stream(let stream) where stream.isOneShot || key != nil: lastContent
+        case .data where key != nil: lastContent
         default: nil
         }
     }
@@ -62,7 +50,7 @@ struct RequestBuilder {
             header = isNamed ? header.crossingOrigins(with: request.method) : header.withoutSensitiveFields
         }
         header.merge(request.header)
-        keys.keepOwn(in: &header)
+        keepKey(in: &header)
 
         let content = try keptContent ?? content(of: request.body, request.encoder)
         lastContent = content
@@ -86,26 +74,26 @@ struct RequestBuilder {
         built.allowsBodyAcrossOrigins = request.allowsBodyAcrossOrigins
         try built.validate()
         (checkedHeader, builtOrigin) = (built.header, built.origin)
-        keys.mark(&built)
         return built
     }
 
     /// Checks the request again after changes on its way: interceptors and the retrier may have stamped fields that no
-    /// check has seen, such as a token with a line break. Its `Idempotency-Key` becomes the key under which it was
-    /// first sent.
+    /// check has seen, such as a token with a line break.
     ///
-    /// - Parameters:
-    ///   - kind: The kind of request, as far as it is known.
-    ///   - attempt: The number of the attempt.
-    /// - Returns: Whether it is the attempt's own request, that is, the one that was built, possibly changed on its
-    ///   way.
     /// - Throws: ``InvalidRequest``.
-    mutating func finish(_ request: inout HttpRequest, _ kind: Kind, attempt: Int) throws(InvalidRequest) -> Bool {
-        let isOwn = keys.finish(&request, kind, attempt: attempt)
+    func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
         // An interceptor sends it to another origin: fields for the service's own servers are left out.
         if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
         try request.validate(trusting: checkedHeader)
-        return isOwn
+    }
+
+    /// Gives the call's request its key, or keeps the key that it has got.
+    mutating func keepKey(in header: inout HttpHeader) {
+        if let key {
+            if header[.idempotencyKey] != key { header[.idempotencyKey] = key }
+        } else {
+            key = header[.idempotencyKey]
+        }
     }
 
     private func content(of body: HttpBody, _ encoder: @autoclosure () -> JSONEncoder) throws -> Content {

@@ -2,7 +2,7 @@
 ///
 /// It has awaited nothing. So a call that runs later, such as in the task of a completion handler, goes where it was
 /// bound to, as the user who was signed in then.
-package struct BoundCall<R: Request>: Sendable {
+package struct CallBinding<R: Request>: Sendable {
     let request: R
     let configuration: ServiceConfiguration
     /// The sequence of calls that it belongs to.
@@ -60,12 +60,12 @@ extension Request {
     package func bound(
         to service: some HttpService,
         in sequence: CallSequence = CallSequence()
-    ) -> BoundCall<Self> {
-        BoundCall(self, to: service.configuration, in: sequence)
+    ) -> CallBinding<Self> {
+        CallBinding(self, to: service.configuration, in: sequence)
     }
 
     /// Binds a call to a configuration that was read earlier.
-    func bound(to configuration: ServiceConfiguration, in sequence: CallSequence) -> BoundCall<Self> {
-        BoundCall(self, to: configuration, in: sequence)
+    func bound(to configuration: ServiceConfiguration, in sequence: CallSequence) -> CallBinding<Self> {
+        CallBinding(self, to: configuration, in: sequence)
     }
 }
