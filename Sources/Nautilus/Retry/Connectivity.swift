@@ -36,17 +36,16 @@ public struct SystemConnectivity: Connectivity {
     }
 
     /// Whether there is a path; always true in a simulation, which has no device.
-    public var isOnline: Bool { Self.isSimulated || Self.path.isOnline }
+    public var isOnline: Bool { path.isOnline }
 
     /// Returns when there is a path; at once when there is one already.
     ///
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     public func waitUntilOnline() async throws {
-        if Self.isSimulated { return try Task.checkCancellation() }
-        try await Self.path.waitUntilOnline()
+        try await path.waitUntilOnline()
     }
 
-    private static var isSimulated: Bool { BackgroundTask.starter != nil }
+    private var path: any Connectivity { SimulatedSystem.current == nil ? Self.path : AlwaysOnline() }
 }
 
 /// Connectivity that is always there: for systems that do not report it, and where no device's network is used.

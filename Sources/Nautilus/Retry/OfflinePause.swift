@@ -16,10 +16,10 @@ import Foundation
 /// wait.
 public struct OfflinePause: Sendable {
     /// A pause with all defaults.
-    public static var standard: OfflinePause { SimulatedSystem.current == nil ? usual : OfflinePause() }
+    public static var standard: OfflinePause { ofProcess.value }
 
     /// Created once, because services create their factory anew for every call.
-    private static let usual = OfflinePause(clock: ContinuousClock())
+    private static let ofProcess = OnePerProcess { OfflinePause() }
 
     let connectivity: any Connectivity
     let longest: Duration

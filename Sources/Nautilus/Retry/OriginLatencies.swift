@@ -16,7 +16,9 @@
 public final class OriginLatencies: Sendable {
     /// The process's own record, used by default, since a service is a value that is often made anew for every call. A
     /// simulation of the test kit has its own, on its clock.
-    public static var shared: OriginLatencies { SharedByOrigin.current.latencies }
+    public static var shared: OriginLatencies { ofProcess.value }
+
+    private static let ofProcess = OnePerProcess { OriginLatencies() }
 
     private let minimumCount: Int
     private let maximumAge: Duration

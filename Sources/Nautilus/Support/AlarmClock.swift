@@ -20,8 +20,8 @@ extension Clock<Duration> {
     /// alarms the simulation would not see.
     package var alarms: (any AlarmClock)? {
         // Types are compared rather than cast, since every attempt with a timeout comes here.
-        if Self.self == ContinuousClock.self { return BackgroundTask.starter == nil ? sharedContinuousSleep : nil }
-        if Self.self == SuspendingClock.self { return BackgroundTask.starter == nil ? sharedSuspendingSleep : nil }
+        if Self.self == ContinuousClock.self { return SimulatedSystem.current == nil ? sharedContinuousSleep : nil }
+        if Self.self == SuspendingClock.self { return SimulatedSystem.current == nil ? sharedSuspendingSleep : nil }
         return self as? any AlarmClock
     }
 

@@ -25,20 +25,3 @@ extension Duration {
         return .seconds(min(max(seconds, -century), century))
     }
 }
-
-/// The clock and the random numbers that a simulation of the test kit uses in place of the system's.
-package struct SimulatedSystem: Sendable {
-    @TaskLocal package static var current: SimulatedSystem?
-
-    let clock: any Clock<Duration>
-    let random: any RandomSource
-    private let stopwatch: Stopwatch
-    private let beginning = Date()
-
-    package init(clock: any Clock<Duration>, random: any RandomSource) {
-        (self.clock, self.random) = (clock, random)
-        self.stopwatch = Stopwatch(clock)
-    }
-
-    var date: Date { beginning.addingTimeInterval(stopwatch.elapsed / .seconds(1)) }
-}

@@ -21,8 +21,8 @@ import Nautilus
 /// other threads are not part of it: they work, but in an order of their own.
 ///
 /// Anything that the body creates without naming a clock or randomness uses the simulation's, be it a service, a
-/// session, a breaker or a transport. What a process shares by default, `OriginBudgets.shared` and
-/// `OriginLatencies.shared`, each simulation has separately.
+/// session, a breaker or a transport. What a process shares by default, such as `OriginBudgets.shared`, each simulation
+/// has separately.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.
@@ -113,13 +113,12 @@ public final class Simulation: Sendable {
     public func task<Result: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Result
     ) -> Task<Result, any Error> {
-        let id = background.begin()
-        let task = Task(executorPreference: executor) { [background] in
-            defer { background.end(id) }
-            return try await operation()
+        background.keep { end in
+            Task(executorPreference: executor) {
+                defer { end() }
+                return try await operation()
+            }
         }
-        background.keep(id) { task.cancel() }
-        return task
     }
 
     /// Returns once nothing else can run before time moves on.
@@ -132,27 +131,23 @@ public final class Simulation: Sendable {
     private func result<Result: Sendable>(
         of body: @escaping @Sendable (Simulation) async throws -> Result
     ) async -> Swift.Result<Result, any Error> {
-        await SimulatedSystem.$current.withValue(SimulatedSystem(clock: clock, random: random)) {
-            await SharedByOrigin.$current.withValue(SharedByOrigin(clock: clock)) {
-                await BackgroundTask.$starter.withValue(.init { self.start($0) }) {
-                    do {
-                        return .success(try await body(self))
-                    } catch {
-                        return .failure(error)
-                    }
-                }
+        let system = SimulatedSystem(clock: clock, random: random) { self.start($0) }
+        return await SimulatedProcess.$current.withValue(SimulatedProcess(on: system)) {
+            do {
+                return .success(try await body(self))
+            } catch {
+                return .failure(error)
             }
         }
     }
 
     private func start(_ work: @escaping BackgroundTask.Work) -> Task<Void, Never> {
-        let id = background.begin()
-        let task = Task(executorPreference: executor) { [background] in
-            await work()
-            background.end(id)
+        background.keep { end in
+            Task(executorPreference: executor) {
+                await work()
+                end()
+            }
         }
-        background.keep(id) { task.cancel() }
-        return task
     }
 }
 

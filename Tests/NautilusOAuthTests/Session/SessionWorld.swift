@@ -57,7 +57,7 @@ struct SessionWorld: SimulatedWorld {
             clock: clock,
             wallClock: { date }
         )
-        return EndedSessions.$ofProcess.withValue(EndedSessions()) {
+        return SimulatedProcess.$current.withValue(SimulatedProcess()) {
             OAuthSession(
                 endpoint: endpoint,
                 store: store ?? self.store,

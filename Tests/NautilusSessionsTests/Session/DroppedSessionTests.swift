@@ -23,11 +23,11 @@ struct DroppedSessionTests {
     @Test("a sign-out that could not be stored counts for the next session of the process", arguments: [true, false])
     func nextSession(isDropped: Bool) async throws {
         try await TokenWorld.run { world in
-            let (store, process) = (FullStore(world.store), EndedSessions())
+            let (store, process) = (FullStore(world.store), SimulatedProcess())
             var session: Session<ApiToken>? = try await Self.signedOut(in: world, over: store, process)
             if isDropped { session = nil }
 
-            let next = world.process(store: store, remembering: process)
+            let next = world.process(store: store, in: process)
             #expect(try await next.restore() == false)
             #expect(await world.call(next).token == nil)
             withExtendedLifetime(session) {}
@@ -37,10 +37,10 @@ struct DroppedSessionTests {
     @Test("a sign-out that could not be stored counts for the other sessions of the process at once")
     func otherSession() async throws {
         try await TokenWorld.run { world in
-            let (store, process) = (FullStore(world.store), EndedSessions())
-            let session = world.process(store: store, remembering: process)
+            let (store, process) = (FullStore(world.store), SimulatedProcess())
+            let session = world.process(store: store, in: process)
             try await session.signIn(world.server.signIn("anna", at: world.date))
-            let other = world.process(store: store, remembering: process)
+            let other = world.process(store: store, in: process)
             #expect(await world.call(other).token == "anna-1")
             store.isFull.withLock { $0 = true }
             try? await session.signOut()
@@ -54,13 +54,31 @@ struct DroppedSessionTests {
         }
     }
 
+    @Test("a sign-out that could not be stored is unknown in the next simulation, which is another process")
+    func nextSimulation() async throws {
+        let store = MemoryStore()
+        for isSignedIn in [false, true] {
+            try await TokenWorld.run { world in
+                let full = FullStore(store)
+                let session = Session(key: world.key, rules: world.rules(), store: full)
+                #expect(try await session.restore() == isSignedIn)
+                if isSignedIn { return }
+                try await session.signIn(world.server.signIn("anna", at: world.date))
+                full.isFull.withLock { $0 = true }
+                try? await session.signOut()
+                let next = Session(key: world.key, rules: world.rules(), store: full)
+                #expect(try await next.restore() == false)
+            }
+        }
+    }
+
     /// A session whose user has signed out while the store took nothing, which it still does not.
     private static func signedOut(
         in world: TokenWorld,
         over store: FullStore,
-        _ process: EndedSessions = EndedSessions()
+        _ process: SimulatedProcess = SimulatedProcess()
     ) async throws -> Session<ApiToken> {
-        let session = world.process(store: store, remembering: process)
+        let session = world.process(store: store, in: process)
         try await session.signIn(world.server.signIn("anna", at: world.date))
         store.isFull.withLock { $0 = true }
         try? await session.signOut()

@@ -15,7 +15,7 @@ struct FileSignOutTests {
     /// A session as another process has it, which knows nothing of what has happened in the others; none waits for a
     /// lock.
     private func process() -> Session<String> {
-        EndedSessions.$ofProcess.withValue(EndedSessions()) {
+        SimulatedProcess.$current.withValue(SimulatedProcess()) {
             Session(
                 key: key,
                 rules: SessionRules(

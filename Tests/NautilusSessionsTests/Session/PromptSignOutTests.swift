@@ -62,7 +62,7 @@ struct PromptSignOutTests {
         let key = CredentialKey(issuer: "api.test")
         let rules = SessionRules<String>(stamp: { $1.header["X-Key"] = $0 }, renew: { $0 })
         try await Session(key: key, rules: rules, store: base).signIn("anna")
-        let session = EndedSessions.$ofProcess.withValue(EndedSessions()) {
+        let session = SimulatedProcess.$current.withValue(SimulatedProcess()) {
             Session(key: key, rules: rules, store: store)
         }
         store.removesWhatEnds.withLock { $0 = true }

@@ -36,14 +36,14 @@ struct TokenWorld: SimulatedWorld {
 
     /// A session as another process has it, which knows nothing of what has happened in the others.
     ///
-    /// - Parameter ended: What the process remembers; the same for two sessions of one process.
+    /// - Parameter process: The same for two sessions of one process.
     func process(
         _ rules: SessionRules<ApiToken>? = nil,
         store: (any CredentialStore)? = nil,
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90), maxCoolDowns: 0),
-        remembering ended: EndedSessions = EndedSessions()
+        in process: SimulatedProcess = SimulatedProcess()
     ) -> Session<ApiToken> {
-        EndedSessions.$ofProcess.withValue(ended) {
+        SimulatedProcess.$current.withValue(process) {
             Session(
                 key: key,
                 rules: rules ?? self.rules(),

@@ -257,13 +257,13 @@ struct UnsavedElsewhereTests {
     func slow(isOneProcess: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
-            let memory = EndedSessions()
-            let here = world.process(store: store, remembering: memory)
+            let process = SimulatedProcess()
+            let here = world.process(store: store, in: process)
             store.fail(.slow(.seconds(9)))
             let anna = world.server.signIn("anna", at: world.date)
             let signIn = BackgroundTask.start { try? await here.signIn(anna) }
             try await world.sleep(.seconds(1))
-            let there = world.process(remembering: isOneProcess ? memory : EndedSessions())
+            let there = world.process(in: isOneProcess ? process : SimulatedProcess())
             try await there.restore()
             there.signOutNow()
             try await world.sleep(.seconds(1))

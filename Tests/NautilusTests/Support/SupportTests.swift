@@ -1,4 +1,5 @@
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -48,14 +49,14 @@ struct SupportTests {
         #expect(seen.withLock { $0?.isCancelled } == false)
     }
 
-    @Test("a bound starter is given the work")
+    @Test("a simulated system starts background work itself")
     func starter() async {
         let started = Locked(0)
-        let starter = BackgroundTask.Starter { work in
+        let process = Self.process { work in
             started.withLock { $0 += 1 }
             return Task(operation: work)
         }
-        await BackgroundTask.$starter.withValue(starter) {
+        await SimulatedProcess.$current.withValue(process) {
             await BackgroundTask.start {}.value
         }
         #expect(started.withLock { $0 } == 1)
@@ -63,9 +64,9 @@ struct SupportTests {
 
     @Test("a branch of work that is born cancelled knows it, and one that is not goes on", arguments: [true, false])
     func branch(isCancelled: Bool) async {
-        let starter = BackgroundTask.Starter { work in Task(operation: work) }
+        let process = Self.process { work in Task(operation: work) }
         let seen = Locked<Bool?>(nil)
-        await BackgroundTask.$starter.withValue(starter) {
+        await SimulatedProcess.$current.withValue(process) {
             await Task {
                 if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
                 let work = BackgroundTask.branch {
@@ -78,6 +79,30 @@ struct SupportTests {
             }.value
         }
         #expect(seen.withLock { $0 } == isCancelled)
+    }
+
+    private static func process(start: @escaping BackgroundTask.Starter) -> SimulatedProcess {
+        SimulatedProcess(on: SimulatedSystem(clock: ManualClock(), random: SystemRandomSource(), start: start))
+    }
+
+    @Test("each simulated process makes a shared value of its own, and keeps it")
+    func sharedValues() {
+        let count = Counter()
+        let number = OnePerProcess { count.increment() }
+        let processes = [SimulatedProcess(), SimulatedProcess()]
+        let values = (processes + processes).map { SimulatedProcess.$current.withValue($0) { number.value } }
+        #expect(values == [2, 3, 2, 3])
+        #expect(number.value == 1)
+    }
+
+    @Test("a shared value that a simulation uses first does not give its clock to the process")
+    func clockOfSharedValue() async throws {
+        let clock = try await simulate { _ in
+            let clock = OnePerProcess { DefaultClock.current }
+            #expect(clock.value is ManualClock)
+            return clock
+        }
+        #expect(clock.value is ContinuousClock)
     }
 
     @Test(

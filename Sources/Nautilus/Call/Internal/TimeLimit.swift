@@ -9,7 +9,7 @@ struct TimeLimit {
     }
 
     /// The clock's alarms; nil in a simulation, which sees only the tasks of its own executor.
-    private var alarms: (any AlarmClock)? { BackgroundTask.starter == nil ? clock.alarms : nil }
+    private var alarms: (any AlarmClock)? { SimulatedSystem.current == nil ? clock.alarms : nil }
 
     /// Creates a timer that triggers its interruption once the limit has passed, unless it has been ended before; the
     /// caller has to end it.

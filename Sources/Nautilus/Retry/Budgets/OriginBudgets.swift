@@ -9,7 +9,9 @@
 public final class OriginBudgets: Sendable {
     /// The process's own registry, with a ``TokenBucketBudget`` for each origin. A simulation of the test kit has a
     /// registry of its own, so that no other test draws on its budgets.
-    public static var shared: OriginBudgets { SharedByOrigin.current.budgets }
+    public static var shared: OriginBudgets { ofProcess.value }
+
+    private static let ofProcess = OnePerProcess { OriginBudgets { _ in TokenBucketBudget() } }
 
     private struct Table: Sendable {
         /// The budgets, the least recently used first.
@@ -76,17 +78,4 @@ public final class OriginBudgets: Sendable {
 
     /// How many budgets are kept now, not counting the shared one.
     var count: Int { table.withLock { $0.budgets.count } }
-}
-
-/// The objects shared by all calls that name none of their own. A simulation of the test kit has its own, so that its
-/// seed decides everything.
-package struct SharedByOrigin: Sendable {
-    @TaskLocal package static var current = SharedByOrigin()
-
-    let budgets = OriginBudgets { _ in TokenBucketBudget() }
-    let latencies: OriginLatencies
-
-    package init(clock: any Clock<Duration> = DefaultClock.current) {
-        latencies = OriginLatencies(clock: clock)
-    }
 }

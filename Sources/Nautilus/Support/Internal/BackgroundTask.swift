@@ -3,26 +3,10 @@ import Dispatch
 /// Starts work that outlives the call that asked for it, above all a refresh.
 ///
 /// An unstructured task does not inherit its creator's task executor, so a test that runs many calls on one
-/// deterministic executor would lose track of it. The test kit binds ``starter`` to keep such tasks on that executor.
+/// deterministic executor would lose track of it. So a simulation of the test kit starts such tasks itself.
 package enum BackgroundTask {
     package typealias Work = @Sendable () async -> Void
-
-    /// Starts background work.
-    ///
-    /// A type of its own, since optimised code of Swift 6.3 crashes with a task-local closure: it pushes the value
-    /// without its metadata.
-    package struct Starter: Sendable {
-        private let start: @Sendable (@escaping Work) -> Task<Void, Never>
-
-        package init(_ start: @escaping @Sendable (@escaping Work) -> Task<Void, Never>) {
-            self.start = start
-        }
-
-        func callAsFunction(_ work: @escaping Work) -> Task<Void, Never> { start(work) }
-    }
-
-    /// How background work is started; nil, outside a simulation, means an ordinary unstructured task.
-    @TaskLocal package static var starter: Starter?
+    package typealias Starter = @Sendable (@escaping Work) -> Task<Void, Never>
 
     /// Starts `work` at once, independent of the caller's cancellation and of the call around it, but with the other
     /// task-local values.
@@ -33,27 +17,24 @@ package enum BackgroundTask {
     @discardableResult
     package static func start(_ work: @escaping Work) -> Task<Void, Never> {
         CallScope.leave {
-            starter?(work) ?? Task(priority: .high, operation: work)
+            SimulatedSystem.current?.start(work) ?? Task(priority: .high, operation: work)
         }
     }
 
     /// Starts `work` as part of the current task's work: with its task-local values, and cancelled from the start if
     /// the task is. The task does not wait for it, and does not cancel it later.
     package static func branch(_ work: @escaping Work) -> Task<Void, Never> {
-        guard let starter else { return Task.begin(work) }
-        let task = starter(work)
+        guard let task = SimulatedSystem.current?.start(work) else { return Task.begin(work) }
         if Task.isCancelled { task.cancel() }
         return task
     }
-}
 
-extension BackgroundTask {
     /// Starts `work` whose result reaches the caller by other means, such as a completion handler or a prefetched page.
     ///
     /// The work is the caller's own, so unlike ``start(_:)`` it keeps the caller's priority and belongs to the call
     /// around it. The caller's cancellation and deadline do not reach it; the holder of the task cancels it.
     package static func startForCaller(_ work: @escaping Work) -> Task<Void, Never> {
-        starter?(work) ?? Task(operation: work)
+        SimulatedSystem.current?.start(work) ?? Task(operation: work)
     }
 }
 

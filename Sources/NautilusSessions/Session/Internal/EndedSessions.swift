@@ -3,17 +3,13 @@ import Nautilus
 
 /// The sessions that have ended by a sign-out or a sign-in in this process, whichever of its session objects that was:
 /// a store that refused to note the end still shows them, and the next object must not go on with one.
-package final class EndedSessions: Sendable {
-    /// Those of the process; a test has others for each process that it simulates.
-    @TaskLocal package static var ofProcess = EndedSessions()
+final class EndedSessions: Sendable {
+    static let ofProcess = OnePerProcess { EndedSessions() }
 
     /// More than a process ends while a store fails; beyond that, the older half is forgotten.
     private static let maxCount = 10_000
 
     private let sessions = Locked<(recent: Set<UUID>, older: Set<UUID>)>(([], []))
-
-    /// Creates an empty collection.
-    package init() {}
 
     func insert(_ session: UUID) {
         sessions.withLock { sessions in

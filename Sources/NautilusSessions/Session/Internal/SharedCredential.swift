@@ -91,7 +91,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// store may show them once more.
         var over: [UUID: Int] = [:]
         /// The sessions that have ended in this process, whichever object ended them.
-        let endedHere = EndedSessions.ofProcess
+        let endedHere = EndedSessions.ofProcess.value
         /// The largest number of a stored session that this process has heard of.
         var lastNumber = 0
         /// When the last sign-in or sign-out of this process was, on the watch.

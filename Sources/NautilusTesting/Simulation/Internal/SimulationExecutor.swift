@@ -163,24 +163,18 @@ final class BackgroundWork: Sendable {
 
     private let state = Locked(State())
 
-    func begin() -> Int {
-        state.withLock { state in
+    /// Keeps the task that `start` starts until it calls `end`, which may be before `start` returns.
+    func keep<T, E>(_ start: (_ end: @escaping @Sendable () -> Void) -> Task<T, E>) -> Task<T, E> {
+        let id = state.withLock { state in
             state.lastId += 1
             state.cancellations[state.lastId] = {}
             return state.lastId
         }
-    }
-
-    /// Keeps the closure that cancels a task, unless the task has ended meanwhile.
-    func keep(_ id: Int, cancellation: @escaping @Sendable () -> Void) {
+        let task = start { [state] in state.withLock { $0.cancellations[id] = nil } }
         state.withLock { state in
-            guard state.cancellations[id] != nil else { return }
-            state.cancellations[id] = cancellation
+            if state.cancellations[id] != nil { state.cancellations[id] = { task.cancel() } }
         }
-    }
-
-    func end(_ id: Int) {
-        state.withLock { $0.cancellations[id] = nil }
+        return task
     }
 
     /// Cancels all tasks, in the order in which they started.
