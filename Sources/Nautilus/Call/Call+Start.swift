@@ -48,24 +48,10 @@ extension CallBinding {
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
     ) async -> Result<CallOutcome, HttpError> {
-        let outer = CallScope.current
-        let isRetried = type(of: retrier) != NilRetrier.self
-        let constants = CallConstants(
-            request,
-            configuration.coders,
-            isRetried ? configuration.factory(for: request) : nil,
-            retryAfterField: configuration.retryAfterField
-        )
-        let scope = CallScope(
-            requestType: R.self,
-            deadline: deadline,
-            stopwatch: stopwatch,
-            attempts: constants,
-            facts: facts
-        )
+        let constants = CallConstants(request, configuration.coders, retryAfterField: configuration.retryAfterField)
+        let scope = CallScope(requestType: R.self, deadline: deadline, stopwatch: stopwatch, facts: facts)
         let call = Call(self, constants, scope, isReconnect: end != nil)
         if let end { call.payment = RetryPayment(after: end) }
-        if let note = outer?.nestedRetries(of: scope) { call.recorder.note(note) }
         return await scope.enter {
             await Result { () async throws(HttpError) in try await call.start(telling: hook) }
         }
@@ -122,19 +108,6 @@ struct CallOutcome: Sendable {
     func typed<R: Request>(for request: R) throws(HttpError) -> HttpResponse<R.Result> {
         guard let result = result as? R.Result else { throw HttpError(.decoding, stage: .decode) }
         return response.replacingBody(result)
-    }
-}
-
-extension CallScope {
-    /// The note on a call that is made within an attempt of this one, if both retry; nil when, as far as is known, only
-    /// one of them does.
-    fileprivate func nestedRetries(of inner: CallScope) -> CallTrace.Note? {
-        guard isInAttempt else { return nil }
-        let facts = constants
-        guard let outer = facts.attempts?.maxAttempts, let inner = inner.constants.attempts?.maxAttempts,
-            outer > 1, inner > 1
-        else { return nil }
-        return .nestedRetries(within: String(describing: facts.requestType), outerAttempts: outer, attempts: inner)
     }
 }
 

@@ -75,8 +75,6 @@ final class Call<R: Request> {
         defer { tellEnd() }
         while true {
             do throws(HttpError) {
-                scope.isInAttempt = true
-                defer { scope.isInAttempt = false }
                 var (response, result) = try await attempt()
                 ongoing?.tell(.succeeded)
                 succeeded(by: &response)
@@ -132,19 +130,8 @@ final class CallConstants<R: Request>: Sendable {
     let coders: JsonCoders
     /// The service's own field that says how long to wait; nil for none.
     let retryAfterField: RetryAfterField?
-    /// The maker of the call's retrier; nil for a call that does not retry.
-    private let factory: (any RetrierFactory)?
 
-    init(
-        _ request: R,
-        _ coders: JsonCoders,
-        _ factory: (any RetrierFactory)?,
-        retryAfterField: RetryAfterField? = nil
-    ) {
-        (self.request, self.coders, self.factory, self.retryAfterField) = (request, coders, factory, retryAfterField)
+    init(_ request: R, _ coders: JsonCoders, retryAfterField: RetryAfterField? = nil) {
+        (self.request, self.coders, self.retryAfterField) = (request, coders, retryAfterField)
     }
-}
-
-extension CallConstants: AttemptLimit {
-    var maxAttempts: Int { factory?.descriptions.maxAttempts ?? 1 }
 }

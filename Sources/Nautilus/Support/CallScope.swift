@@ -17,7 +17,6 @@ package struct CallScope: Sendable {
         let constants: Constants
         var outer: CallScope?
         var isOver = false
-        var isInAttempt = false
     }
 
     /// The facts about a call that never change.
@@ -32,8 +31,6 @@ package struct CallScope: Sendable {
         package let deadline: Duration?
         /// The time since the call began, on the clock of its service.
         package let stopwatch: Stopwatch
-        /// The limit of the call's attempts; nil for a call that is not made by a service.
-        let attempts: (any AttemptLimit)?
         /// The facts that the service's parts have noted.
         let facts: CallFacts
         /// The call's task; nil outside of all tasks.
@@ -45,7 +42,6 @@ package struct CallScope: Sendable {
         requestType: any Any.Type,
         deadline: Duration?,
         stopwatch: Stopwatch,
-        attempts: (any AttemptLimit)? = nil,
         facts: CallFacts = CallFacts()
     ) {
         let outer = CallScope.current
@@ -60,7 +56,6 @@ package struct CallScope: Sendable {
             requestType: requestType,
             deadline: deadline?.clampedToCentury,
             stopwatch: stopwatch,
-            attempts: attempts,
             facts: facts,
             task: Self.currentTask
         )
@@ -112,12 +107,6 @@ package struct CallScope: Sendable {
         withExtendedLifetime(forgotten) {}
     }
 
-    /// Whether an attempt is under way, so that the next attempt repeats work that is done now.
-    package var isInAttempt: Bool {
-        get { state.withLock { $0.isInAttempt } }
-        nonmutating set { state.withLock { $0.isInAttempt = newValue } }
-    }
-
     /// Runs the call, and ends the scope with it.
     package func enter<Value>(_ work: () async -> Value) async -> Value {
         defer {
@@ -150,12 +139,6 @@ package struct CallScope: Sendable {
 
     /// A number that tells running tasks apart; nil outside of all tasks.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
-}
-
-/// The limit of a call's attempts.
-package protocol AttemptLimit: AnyObject, Sendable {
-    /// How many attempts the call may make; 1 if it does not retry.
-    var maxAttempts: Int { get }
 }
 
 /// The deadline of the call that the current task works for.

@@ -67,8 +67,6 @@ public struct CallTrace: Sendable, Hashable {
     public var request: RequestSummary?
     /// All attempts, in order.
     public var attempts: [Attempt] = []
-    /// Further facts worth knowing, such as nested retries.
-    public var notes: [Note] = []
     /// The time from `schedule(with:)` to the end.
     public var duration: Duration = .zero
 
@@ -107,7 +105,7 @@ extension CallTrace: CustomStringConvertible {
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let head = "\(request?.description ?? "no request"): \(count) in \(duration.brief)"
-        return ([head] + attempts.flatMap(\.lines) + notes.map { "  \($0)" }).joined(separator: "\n")
+        return ([head] + attempts.flatMap(\.lines)).joined(separator: "\n")
     }
 }
 
@@ -190,32 +188,5 @@ extension CallTrace.Decision.Action: CustomStringConvertible {
 extension String {
     fileprivate func padded(to width: Int) -> String {
         count < width ? self + String(repeating: " ", count: width - count) : self + " "
-    }
-}
-
-extension CallTrace {
-    /// A fact worth knowing about a call, apart from its attempts.
-    public enum Note: Sendable, Hashable {
-        /// The call was made within an attempt of another one, and both retry, so that their attempts multiply. A
-        /// refresh by a ``RefreshCoordinator`` is not part of any attempt, so it may retry.
-        ///
-        /// - Parameters:
-        ///   - outer: The type of the outer call's request.
-        ///   - outerAttempts: How often the outer call may be attempted, each time with a call like this one.
-        ///   - attempts: How often this call may be attempted.
-        case nestedRetries(within: String, outerAttempts: Int, attempts: Int)
-    }
-}
-
-extension CallTrace.Note: CustomStringConvertible {
-    /// The note, and what to do about it.
-    public var description: String {
-        switch self {
-        case .nestedRetries(let outer, let outerAttempts, let attempts):
-            """
-            nested retries: up to \(attempts) attempts in each of up to \(outerAttempts) of \(outer); \
-            let one of the two calls retry
-            """
-        }
     }
 }

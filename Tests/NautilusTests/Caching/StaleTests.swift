@@ -125,7 +125,7 @@ struct StaleTests {
         }
     }
 
-    @Test("a revalidation that retries is no call within the attempt that began it")
+    @Test("a revalidation is no call within the call that began it")
     func isNoNestedCall() async throws {
         try await simulate { simulation in
             let observer = RecordingObserver()
@@ -141,7 +141,7 @@ struct StaleTests {
                 try await simulation.clock.sleep(for: .seconds(60))
             }
             #expect(world.transport.count == 2)
-            #expect(observer.traces.map(\.notes) == [[], [], []])
+            #expect(observer.traces.map(\.call.parent) == [nil, nil, nil])
         }
     }
 

@@ -28,10 +28,6 @@ struct TraceRecorder: Sendable {
         observer?.observe(.attemptStarted(book.identity, number: number))
     }
 
-    mutating func note(_ note: CallTrace.Note) {
-        trace.notes.append(note)
-    }
-
     /// Notes the request that is about to be sent, for attempts that then do not send it.
     mutating func willSend(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
         intended = (request, serviceOrigin)
