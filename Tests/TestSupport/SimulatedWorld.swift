@@ -30,6 +30,18 @@ package func simulate<Result: Sendable>(
     }
 }
 
+/// Runs `body` in a system whose random generator always draws the same fraction.
+package func drawing<Result>(
+    _ fraction: Double,
+    on clock: ManualClock,
+    _ body: () async throws -> Result
+) async rethrows -> Result {
+    let real: BackgroundTask.Starter = { work in Task { await work() } }
+    let start = SimulatedSystem.current?.start ?? real
+    let system = SimulatedSystem(clock: clock, random: FixedRandomSource(fraction), start: start)
+    return try await SimulatedProcess.$current.withValue(SimulatedProcess(on: system), operation: body)
+}
+
 /// Runs a scenario once undisturbed, and once for each of its jobs with a change before that job: at every point at which
 /// anything in it suspends.
 ///

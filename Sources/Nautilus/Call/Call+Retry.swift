@@ -43,26 +43,15 @@ extension Call {
     func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
         let calls = belongsToSession ? sequence : CallSequence()
         do {
-            try await RetrySleep.sleep(
-                for: delay,
-                book.stopwatch,
-                deadline: deadline,
-                nap: { [clock] in try await calls.sleep(for: $0, on: clock) },
-                spread: { self.spread(over: $0, after: failure) }
-            )
+            if delay > .zero { try await calls.sleep(for: delay.clampedToCentury, on: clock) }
+            try Task.checkCancellation()
+            // In a process that was suspended, the deadline's timer rings as late as this sleep ended, and may be second.
+            if let remaining, remaining <= .zero { throw CancellationError() }
         } catch {
             throw interrupted(failure)
         }
         // The user has signed out during the delay.
         if !CredentialWork.isWanted { throw recorder.failed(failure) }
-    }
-
-    /// The part of `span` by which the retry is put off; the same for all calls that were given the same answer, since
-    /// they share one retry of it.
-    private func spread(over span: Duration, after failure: HttpError) -> Duration {
-        guard let shared = failure.sharedAnswer, span > .zero else { return retrier.spread(over: span) }
-        let part = shared.agree { SharedSpread(fraction: retrier.spread(over: span) / span) }
-        return span.scaled(by: min(max(0, part.fraction), 1))
     }
 
     /// Why the call overrules a retrier that wants another attempt; nil when it does not.
@@ -101,11 +90,6 @@ extension HttpError {
 
     /// This error as the reason of a retrier that gives up with it.
     var asReason: RetryReason { .custom(cause ?? kind.description) }
-}
-
-/// The part of a span that was drawn for all calls that were given the same answer.
-private struct SharedSpread: Sendable {
-    let fraction: Double
 }
 
 /// The permits for the retries of one call.

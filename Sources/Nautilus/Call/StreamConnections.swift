@@ -20,7 +20,7 @@
 /// served, so that its delays grow; after that a new one. A connection has served if something was received over it, or
 /// if it has lasted for ten seconds. A try that fails is followed by another after a second at the earliest. After a burst
 /// of at most five, connections follow one another a second apart in the long run, whatever was received, and those of
-/// different streams at different moments of the second, which ``Retrier/spread(over:)`` draws.
+/// different streams at different moments of the second.
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request> {
@@ -178,10 +178,7 @@ private struct StreamReconnection<R: Request> {
         case .retry(let wanted, let permit):
             // A server that is down is asked at most once a second, and a connection that was lost is replaced sooner.
             let least = loss.isOfConnection ? .zero : StreamPace.interval
-            let delay = paced(
-                max(least, wanted.clampedToCentury + serverDelay.clampedToCentury),
-                spread: outage.retrier.spread
-            )
+            let delay = paced(max(least, wanted.clampedToCentury + serverDelay.clampedToCentury))
             let moment = stopwatch.elapsed + delay - outage.start
             if let reason = limit.reasonToStop(after: outage.count, at: moment) {
                 throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: reason))
@@ -189,13 +186,8 @@ private struct StreamReconnection<R: Request> {
             outage.count += 1
             tell(loss, .init(retrier: name, action: .retry(after: delay), reason: reason))
             do {
-                try await RetrySleep.sleep(
-                    for: delay,
-                    stopwatch,
-                    deadline: nil,
-                    nap: { [calls, clock = configuration.clock] in try await calls.sleep(for: $0, on: clock) },
-                    spread: outage.retrier.spread
-                )
+                if delay > .zero { try await calls.sleep(for: delay, on: configuration.clock) }
+                try Task.checkCancellation()
             } catch {
                 throw loss.cancelled()
             }
@@ -225,12 +217,8 @@ private struct StreamReconnection<R: Request> {
     ///
     /// All streams that a server has ended at once would keep the same pace from that moment on, and their connections
     /// would come together every second. So each pace begins at a random moment of the second.
-    ///
-    /// - Parameter spread: Draws a random part of a span.
-    private mutating func paced(_ delay: Duration, spread: (Duration) -> Duration) -> Duration {
-        if due <= began {
-            due = began + min(max(.zero, spread(StreamPace.interval)), StreamPace.interval)
-        }
+    private mutating func paced(_ delay: Duration) -> Duration {
+        if due <= began { due = began + StreamPace.interval.scaled(by: SystemRandomSource().nextFraction()) }
         due += StreamPace.interval
         let now = stopwatch.elapsed
         let delay = max(delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)

@@ -115,11 +115,6 @@ public struct BackoffRetrier: Retrier {
         let delay: Duration
     }
 
-    /// A random part of `span`, drawn from the retrier's own source of randomness.
-    public func spread(over span: Duration) -> Duration {
-        span.scaled(by: policy.random.clampedFraction())
-    }
-
     private mutating func refuse(because reason: RetryReason) -> RetryDecision {
         self.reason = reason
         return .doNotRetry

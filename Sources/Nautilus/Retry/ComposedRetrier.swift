@@ -14,8 +14,6 @@
 public struct ComposedRetrier: Retrier {
     private var retriers: [any Retrier]
     private var decider: (name: String, reason: RetryReason?)?
-    /// The index of the retrier that decided; nil when none did.
-    private var decidingIndex: Int?
 
     /// Makes one retrier per call, composed of one from each factory, in order.
     public static func factory(_ factories: any RetrierFactory...) -> any RetrierFactory {
@@ -38,12 +36,12 @@ public struct ComposedRetrier: Retrier {
 
     /// Asks the retriers in order until one decides.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        (decider, decidingIndex) = (nil, nil)
+        decider = nil
         for index in retriers.indices {
             let decision = await retriers[index].retry(request, failingWith: error)
             let (name, reason) = (retriers[index].name, retriers[index].reason)
             guard case .doNotRetry = decision else {
-                (decider, decidingIndex) = ((name, reason), index)
+                decider = (name, reason)
                 return decision
             }
             if reason != nil || decider == nil { decider = (name, reason) }
@@ -54,12 +52,6 @@ public struct ComposedRetrier: Retrier {
     /// Tells all retriers.
     public mutating func succeeded(_ success: CallSuccess) {
         for index in retriers.indices { retriers[index].succeeded(success) }
-    }
-
-    /// The part of `span` that the deciding retrier draws; drawn from the system's generator when none decided.
-    public func spread(over span: Duration) -> Duration {
-        guard let index = decidingIndex else { return span.scaled(by: SystemRandomSource().nextFraction()) }
-        return retriers[index].spread(over: span)
     }
 
     /// The reason of the retrier that decided; when all refused, the last reason given.

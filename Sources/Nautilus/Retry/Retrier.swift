@@ -34,15 +34,6 @@ public protocol Retrier: NonisolatedConformance {
     ///   methods: each then counts it once, even when several retriers know it.
     mutating func succeeded(_ success: CallSuccess)
 
-    /// A random part of `span`: how much longer the call sleeps before a retry when its sleep has ended more than two
-    /// seconds late. Default: drawn from the system's generator.
-    ///
-    /// The process was suspended in that case, and all calls that slept in it wake at the same moment, however they
-    /// were spread before. So they are spread again: over the retry's original delay, but at least 1 s and at most
-    /// 10 s, and at most half of the time left until the call's deadline. Timeouts and deadlines are not put off.
-    /// The pace of a stream's connections is put off by a part of a second in the same way (``StreamConnections``).
-    func spread(over span: Duration) -> Duration
-
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
     var reason: RetryReason? { get }
     /// The name of this retrier in the trace. Default: the type's name.
@@ -54,10 +45,6 @@ extension Retrier {
     public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
     /// Does nothing.
     public mutating func succeeded(_ success: CallSuccess) {}
-    /// A part of `span` drawn from the system's generator.
-    public func spread(over span: Duration) -> Duration {
-        span.scaled(by: SystemRandomSource().nextFraction())
-    }
     /// No reason.
     public var reason: RetryReason? { nil }
     /// The type's name.

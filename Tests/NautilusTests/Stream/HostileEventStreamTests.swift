@@ -43,8 +43,6 @@ struct HostileEventStreamTests {
                     .standard.with {
                         $0.backoff = delay.map { .constant($0, jitter: .none) } ?? .exponential(jitter: .none)
                         $0.budget = .shared(account)
-                        // The pace begins half a second late.
-                        $0.random = FixedRandomSource(0.5)
                     }
                 ),
                 transport: server,
@@ -54,9 +52,12 @@ struct HostileEventStreamTests {
             do {
                 let limit = ReconnectLimit(attempts: tries)
                 let ping = Ping(timeout: timeout)
-                for try await _ in ping.events(with: service, limit: eventLimit, reconnectLimit: limit) {
-                    story.events += 1
-                    if story.events == count { break }
+                // The pace begins half a second late.
+                try await drawing(0.5, on: clock) {
+                    for try await _ in ping.events(with: service, limit: eventLimit, reconnectLimit: limit) {
+                        story.events += 1
+                        if story.events == count { break }
+                    }
                 }
             } catch {
                 story.error = error

@@ -185,16 +185,17 @@ struct ServerSentEventsTests {
                         $0.backoff = .constant(.milliseconds(500), jitter: .none)
                         $0.maxAttempts = 2
                         $0.budget = .shared(budget)
-                        $0.random = FixedRandomSource(0.5)
                     }
                 ),
                 transport: transport,
                 clock: simulation.clock
             )
-            var events = Ping.get.events(with: service).makeAsyncIterator()
-            for _ in 0..<100 {
-                let event = try await events.next()
-                #expect(event?.data == "a")
+            try await drawing(0.5, on: simulation.clock) {
+                var events = Ping.get.events(with: service).makeAsyncIterator()
+                for _ in 0..<100 {
+                    let event = try await events.next()
+                    #expect(event?.data == "a")
+                }
             }
             #expect(budget.balance == 10)
             // Each waits for 0.5 s by its backoff; the pace, which begins half a second late, is slower from the ninth on.
@@ -208,7 +209,6 @@ struct ServerSentEventsTests {
     func ceiling() async throws {
         struct Always: Retrier {
             mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { true }
-            func spread(over span: Duration) -> Duration { span / 2 }
         }
         try await simulate { simulation in
             let transport = ScriptedTransport(clock: simulation.clock) { _, _ in Self.events("") }
@@ -219,7 +219,9 @@ struct ServerSentEventsTests {
                 clock: simulation.clock
             ).with { $0.maxAttempts = 3 }
             await #expect(throws: HttpError.self) {
-                for try await _ in Ping.get.events(with: service, reconnectLimit: .attempts(100)) {}
+                try await drawing(0.5, on: simulation.clock) {
+                    for try await _ in Ping.get.events(with: service, reconnectLimit: .attempts(100)) {}
+                }
             }
             #expect(transport.count == 101)
             #expect(transport.attempts.map(\.start) == (0...100).map { .milliseconds(max(0, 1_000 * $0 - 3_500)) })

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -162,7 +163,10 @@ struct MessageStreamEndTests: WebSocketSuite {
         }
         // Two tries, each time: the useful one makes room for two more.
         let transport = ScriptedWebSocketTransport(useless, useless, useful, useless, useless, useless)
-        let chat = try await Chat().schedule(with: service(transport), reconnectLimit: .attempts(2))
+        // The pace begins at once.
+        let chat = try await drawing(0, on: clock) {
+            try await Chat().schedule(with: service(transport), reconnectLimit: .attempts(2))
+        }
         var lines = chat.makeAsyncIterator()
         #expect(try await lines.next() == "a")
         let error = await error {
@@ -218,10 +222,12 @@ struct MessageStreamEndTests: WebSocketSuite {
                 $0.backoff = .constant(.zero)
                 $0.maxAttempts = 2
                 $0.budget = .shared(budget)
-                $0.random = FixedRandomSource(0)
             }
         )
-        let chat = try await Chat().schedule(with: service(transport, retrierFactory: factory))
+        // The pace begins at once.
+        let chat = try await drawing(0, on: clock) {
+            try await Chat().schedule(with: service(transport, retrierFactory: factory))
+        }
         let reading = Task {
             var lines = chat.makeAsyncIterator()
             for _ in 0..<10 {

@@ -51,8 +51,6 @@ extension WebSocketSuite {
                 $0.backoff = backoff
                 $0.maxAttempts = maxAttempts
                 $0.budget = .unlimited
-                // The pace of a socket's connections begins at once.
-                $0.random = FixedRandomSource(0)
             }
         )
     }

@@ -52,7 +52,6 @@ private struct DerivedRetrier<Base: Request>: Retrier {
     }
 
     mutating func succeeded(_ success: CallSuccess) { retrier.succeeded(success) }
-    func spread(over span: Duration) -> Duration { retrier.spread(over: span) }
     var reason: RetryReason? { hasRepeated ? nil : retrier.reason }
     var name: String { hasRepeated ? "Download" : retrier.name }
 }

@@ -22,7 +22,7 @@ package final class SimulatedSystem: Sendable {
 
     let clock: any Clock<Duration>
     let random: any RandomSource
-    let start: BackgroundTask.Starter
+    package let start: BackgroundTask.Starter
     private let stopwatch: Stopwatch
     private let beginning = Date()
 
