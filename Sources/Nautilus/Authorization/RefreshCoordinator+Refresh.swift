@@ -10,14 +10,10 @@ extension RefreshCoordinator {
         // Not part of any call's attempt: it runs once for all calls, and its failure is no reason to repeat any of
         // them.
         let refresh = BackgroundTask.start {
-            let input = await self.run(flight, from: credential)
+            let input = await self.input(of: flight, from: credential)
             self.handle(input, endOf: flight)
         }
         tasks.handIn(refresh: refresh, timer: timer)
-    }
-
-    private func run(_ flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
-        await HttpError.keeping { await input(of: flight, from: credential) }
     }
 
     private func input(of flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
@@ -27,8 +23,6 @@ extension RefreshCoordinator {
         } catch let failure as TerminalRefreshFailure {
             return .refreshFailed(flight, .terminal(failure))
         } catch {
-            // A service's own error says less than the call's error behind it.
-            let error = HttpError.behind(error) ?? error
             let failure = error as? any RefreshFailure
             let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
             let passes = failure?.isTransient ?? true

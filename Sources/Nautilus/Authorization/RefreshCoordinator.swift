@@ -57,7 +57,8 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///     ``RefreshLimits/grace`` after its start, 60 s by default, a second may start beside it, but never a third.
     ///     It has to take over from the old credential whatever the reply leaves out, such as a `refresh_token` that
     ///     stays the same (RFC 6749 §6). It throws ``TerminalRefreshFailure`` to end the session; for other errors,
-    ///     ``RefreshFailure`` tells which of them pass with time.
+    ///     ``RefreshFailure`` tells which of them pass with time. `HttpError` conforms to it, a service's own error
+    ///     does not.
     public init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },

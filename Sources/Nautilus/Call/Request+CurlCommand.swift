@@ -27,7 +27,7 @@ extension Request {
             let built = try configuration.coders.asCurrent { try builder.build(self, to: target, with: header) }
             return built.curlCommand(showsSecrets: showsSecrets)
         } catch {
-            throw service.mapped(HttpError(wrapping: error, stage: .build, delivery: .notSent))
+            throw service.mapError(HttpError(wrapping: error, stage: .build, delivery: .notSent))
         }
     }
 }

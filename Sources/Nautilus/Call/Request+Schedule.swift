@@ -33,11 +33,9 @@ extension CallBinding {
     /// Runs the call, and throws the service's own error.
     func run<S: HttpService>(for service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
         do throws(HttpError) {
-            let response = try await run()
-            service.noteSuccess()
-            return response
+            return try await run()
         } catch {
-            throw service.mapped(error)
+            throw service.mapError(error)
         }
     }
 

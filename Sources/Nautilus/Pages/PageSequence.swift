@@ -91,7 +91,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         ///
         /// - Throws: The service's own error for the end of the session.
         func checkSession() throws(Failure) {
-            if let end = calls.endOfSession { throw service.mapped(end) }
+            if let end = calls.endOfSession { throw service.mapError(end) }
         }
 
         /// Checks that the reader's task has not been cancelled.
@@ -99,7 +99,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         /// - Throws: The service's own error for the cancellation.
         func checkCancellation() throws(Failure) {
             guard Task.isCancelled else { return }
-            throw service.mapped(HttpError(wrapping: CancellationError(), stage: .send, delivery: .maybeExecuted))
+            throw service.mapError(HttpError(wrapping: CancellationError(), stage: .send, delivery: .maybeExecuted))
         }
 
         /// Ends the reading.

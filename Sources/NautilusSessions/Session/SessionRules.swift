@@ -41,7 +41,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     the returned error becomes the underlying error of the call's, which is of kind `authorization`. Nil for a
     ///     failure that is about something else. Default: always nil. Only asked of failures that no renewal can mend.
     ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
-    ///     transient, see `RefreshFailure`, and when it has not ended within a minute. Default: nil, the server is not
+    ///     transient, as an `HttpError` or another `RefreshFailure` may be, and when it has not ended within a minute. Default: nil, the server is not
     ///     told.
     ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought
     ///     the same refresh token again; then the first one is not revoked while the second is in use. Default: false.
@@ -52,9 +52,8 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     for the session's own credential: send it through the service's `signedOut`, and with a short timeout, since
     ///     a request without an answer is sent again within the grace that servers give. An error that conforms to
     ///     `RefreshFailure` says when to try again. It has to end when it is cancelled, as a call does: other processes
-    ///     wait for the store's lock until it has. If it sends several requests through a service with its own error
-    ///     type, let it rethrow what it has caught: a new error of that type would be taken for the failure of the last
-    ///     request, perhaps a 401 of something else.
+    ///     wait for the store's lock until it has. Send through a service whose error is `HttpError`, or say in
+    ///     `classify` what your own error means.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
@@ -110,15 +109,17 @@ public enum RenewalFailure: Hashable, Sendable {
     /// renewal's own server rejects what was sent; a 400 or 403 may be about anything, so name those of your server
     /// yourself.
     ///
-    /// - `HttpError`, and an error that a service's `mapError(_:)` has made of one: a lost answer when any attempt was
-    ///   sent without one; unclear for 502 and 504, in which a gateway has lost the answer, for a success that does not
-    ///   decode, and for a call that was cancelled once it was sent; not renewed for all others.
-    /// - Any other error: unclear, so that nothing is taken for unspent which may be spent.
+    /// - `HttpError`: a lost answer when any attempt was sent without one; unclear for 502 and 504, in which a gateway
+    ///   has lost the answer, for a success that does not decode, and for a call that was cancelled once it was sent;
+    ///   not renewed for all others.
+    /// - Any other error, also one that a service's `mapError(_:)` has made: unclear, so that nothing is taken for
+    ///   unspent which may be spent.
     public init(_ error: any Error) {
         self =
             switch error {
             case is TerminalRefreshFailure: .ended
-            default: HttpError.behind(error).map { RenewalFailure(of: $0) } ?? .unclear
+            case let error as HttpError: RenewalFailure(of: error)
+            default: .unclear
             }
     }
 
@@ -132,7 +133,7 @@ public enum RenewalFailure: Hashable, Sendable {
     ///   - statuses: The statuses by which the renewal's own server says that only a sign-in can help. Those of others,
     ///     to which a redirect led, do not count (`HttpError/isOwnAnswer`).
     public init(_ error: any Error, endedBy statuses: Set<Int>) {
-        guard let failure = HttpError.behind(error), case .status(let status) = failure.kind,
+        guard let failure = error as? HttpError, case .status(let status) = failure.kind,
             statuses.contains(status), failure.response == nil || failure.isOwnAnswer
         else {
             self.init(error)

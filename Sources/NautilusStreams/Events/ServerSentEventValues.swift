@@ -94,7 +94,7 @@ private struct EventValues<R: Request, Value: Sendable, Failure: Error>: ValueRe
                     events.body?.failure(of: error) as? HttpError
                     ?? HttpError(.decoding, stage: .decode, underlying: error)
                 failure.call = CallIdentity(id: 0, requestType: R.self)
-                throw service.mapped(failure)
+                throw service.mapError(failure)
             }
         }
         return nil

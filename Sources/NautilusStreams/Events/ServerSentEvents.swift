@@ -129,7 +129,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 return nil
             } catch {
                 (isOver, chunks) = (true, nil)
-                throw service.mapped(HttpError(ending: Task.isCancelled ? CancellationError() : error))
+                throw service.mapError(HttpError(ending: Task.isCancelled ? CancellationError() : error))
             }
         }
 

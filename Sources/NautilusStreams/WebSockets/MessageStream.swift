@@ -68,7 +68,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         self.link = link
         self.calls = calls
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
-        self.mapError = { service.mapped($0) }
+        self.mapError = { service.mapError($0) }
         // The task has to outlive the deadline of the surrounding call.
         self.keeper = BackgroundTask.start {
             await withTaskGroup(of: Void.self) { group in
@@ -304,7 +304,7 @@ extension StreamRequest {
             let response = try await connections.value.open(opening)
             return MessageStream(self, response, by: opening, connections, service: service)
         } catch {
-            throw service.mapped(error)
+            throw service.mapError(error)
         }
     }
 }

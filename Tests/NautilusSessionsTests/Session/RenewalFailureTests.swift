@@ -70,6 +70,36 @@ struct RenewalFailureTests {
         }
     }
 
+    /// A service whose calls fail with its own error.
+    private struct OwnErrors: HttpService {
+        let base: AnyHttpService<HttpError>
+        var apiUrl: any UrlConvertible { base.apiUrl }
+        var transport: any HttpTransport { base.transport }
+        var clock: any Clock<Duration> { base.clock }
+
+        func mapError(_ error: HttpError) -> AppError { AppError() }
+    }
+
+    @Test("a service's own error ends the session only if classify says so", arguments: [false, true])
+    func ownError(ends: Bool) async throws {
+        try await TokenWorld.run { world in
+            let service = OwnErrors(base: world.api)
+            let rules = SessionRules<ApiToken>(
+                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                classify: { ends && $0 is AppError ? .ended : RenewalFailure($0) },
+                renew: { token in
+                    ApiToken(value: try await SendToken(token: token).schedule(with: service), expires: .distantFuture)
+                }
+            )
+            let session = try await world.signedIn("anna", rules)
+            world.server.endSessions()
+            let refreshError = await world.call(session).refreshError
+            #expect(session.isSignedIn == !ends)
+            guard case .sessionExpired(let cause) = refreshError else { return #expect(!ends) }
+            #expect((cause as? TerminalRefreshFailure)?.underlying is AppError)
+        }
+    }
+
     @Test("of errors that are no call's, only the terminal one ends a session, and none is taken for harmless")
     func others() {
         #expect(RenewalFailure(TerminalRefreshFailure("over")) == .ended)

@@ -158,36 +158,6 @@ struct RefreshOutageTests {
         }
     }
 
-    /// A token endpoint whose calls fail with an error of its own.
-    private struct OwnErrors: HttpService {
-        enum Failure: Error { case failed }
-        let transport: any HttpTransport
-        var apiUrl: any UrlConvertible { "auth.test" }
-        func mapError(_ error: HttpError) -> Failure { .failed }
-    }
-
-    @Test("a service with an error of its own hides neither Retry-After nor that a failure does not pass")
-    func ownError() async throws {
-        try await simulate { simulation in
-            let transport = ScriptedTransport(
-                .status(503, header: [.retryAfter: "3"]),
-                .status(400),
-                afterLast: .repeat,
-                clock: simulation.clock
-            )
-            let limits = Self.limits(coolDown: .seconds(1))
-            let refresh: Refresh = { server, _ in
-                _ = try await Ping.get.schedule(with: OwnErrors(transport: transport))
-                return try await server.issue()
-            }
-            let world = TokenWorld(simulation, limits: limits, refresh: refresh)
-            #expect(await Self.summary(world.call(Ping(deadline: .seconds(60)))) == "failed, next in 1 s")
-            #expect(transport.attempts.count == 2)
-            // The first request is answered with 401 after 10 ms.
-            #expect(simulation.clock.now.offset == .milliseconds(3010))
-        }
-    }
-
     /// A failure of the user's own that does not pass.
     struct Unregistered: RefreshFailure {
         var isTransient: Bool { false }

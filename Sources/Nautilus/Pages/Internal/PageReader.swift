@@ -37,7 +37,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
             }
             position = .page(following)
         } catch {
-            position = .failure(service.mapped(failure(error, after: page)))
+            position = .failure(service.mapError(failure(error, after: page)))
         }
     }
 
@@ -51,7 +51,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
     /// - Returns: The service's own error for `error`.
     mutating func fail(_ error: PaginationError, after page: HttpResponse<R.Result>) -> Failure {
         end()
-        return service.mapped(failure(error, after: page))
+        return service.mapError(failure(error, after: page))
     }
 
     /// The failure to find the next page, after the call for `page` succeeded.

@@ -30,12 +30,10 @@ extension SharedCredential {
     /// - Returns: Nil when the try has not ended within a minute; OAuth's two requests take 50 s at most.
     private func tryToRevoke(_ credential: Credential) async -> Result<Void, any Error>? {
         await store.wait(atMost: .seconds(60)) { [rules] in
-            await HttpError.keeping {
-                do {
-                    return .success(try await CredentialWork.run { try await rules.revoke?(credential) ?? () })
-                } catch {
-                    return .failure(HttpError.behind(error) ?? error)
-                }
+            do {
+                return .success(try await CredentialWork.run { try await rules.revoke?(credential) ?? () })
+            } catch {
+                return .failure(error)
             }
         }
     }

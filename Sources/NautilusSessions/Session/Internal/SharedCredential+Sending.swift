@@ -141,10 +141,9 @@ extension SharedCredential {
         _ error: any Error,
         _ lock: any CredentialLock
     ) async -> TerminalRefreshFailure {
-        let cause = HttpError.behind(error) ?? error
         let failure =
             error as? TerminalRefreshFailure
-            ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: cause)
+            ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: error)
         // A sign-in that has not read the store yet is not stored, so its end concerns nobody else; but the user whom
         // it would have replaced must not reappear.
         let replacesUnknown = state.withLock { state in
