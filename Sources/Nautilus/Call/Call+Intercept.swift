@@ -60,26 +60,23 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
     /// - Parameters:
     ///   - depth: How many interceptors, from the outermost, the request has passed or skips.
     ///   - ongoing: The side request that is passed on; nil for the attempt's own request.
-    ///   - isOwn: Whether it is the call's own request, which keeps its key.
     func proceed(
         with request: HttpRequest,
         _ context: AttemptContext,
         past depth: Int,
         asPartOf ongoing: (any OngoingAttempt)? = nil,
-        isOwn: Bool = true,
         _ exchange: HttpInterceptor.Next
     ) async throws -> HttpResponse<Data> {
         guard depth < interceptors.count else { return try await exchange(request) }
         let inner = context.within(ongoing ?? self, depth: depth + 1)
         return try await interceptors[depth].intercept(request, context: inner) { passedOn in
             var next = passedOn.hidingSecrets(of: request)
-            let isOwn = isOwn && !next.isOther(than: request)
-            if isOwn, ongoing == nil, next.header[.idempotencyKey] != nil {
+            if ongoing == nil, next.header[.idempotencyKey] != nil {
                 state.withLock { state in
-                    if !state.isOver { call.builder.keepKey(in: &next.header) }
+                    if !state.isOver { call.builder.keepKey(in: &next) }
                 }
             }
-            return try await proceed(with: next, context, past: depth + 1, asPartOf: ongoing, isOwn: isOwn, exchange)
+            return try await proceed(with: next, context, past: depth + 1, asPartOf: ongoing, exchange)
         }
     }
 
@@ -149,6 +146,8 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
             } finish: { request in
                 call.sequence.noteStamping(of: request)
                 try whileItGoesOn { try call.builder.finish(&request) }
+                // Its key is its own, and it is not repeated by the call.
+                request.isKeyKept = true
             }
         } catch let error as AttemptIsOver {
             throw error
@@ -177,30 +176,12 @@ extension HttpRequest {
         return request
     }
 
-    /// Whether this request, passed on in place of `given`, has another content and another key, and so another meaning:
-    /// it must not get the call's key, nor give it its own.
-    fileprivate func isOther(than given: HttpRequest) -> Bool {
-        guard header[.idempotencyKey] != given.header[.idempotencyKey] else { return false }
-        return method != given.method || url != given.url || body.isOther(than: given.body)
-    }
-
     /// This request without its key if that is the key of the call's own request, which a side request must not have.
     fileprivate func withoutKey(_ own: String?) -> HttpRequest {
         guard let own, header[.idempotencyKey] == own else { return self }
         var request = self
         request.header[.idempotencyKey] = nil
         return request
-    }
-}
-
-extension HttpBody.Payload {
-    /// Whether the bytes certainly differ; a stream may still be the same one.
-    fileprivate func isOther(than given: HttpBody.Payload) -> Bool {
-        switch (self, given) {
-        case (.empty, .empty), (.stream, .stream): false
-        case (.data(let own), .data(let other)): own != other
-        default: true
-        }
     }
 }
 

@@ -106,6 +106,10 @@ final class Call<R: Request> {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
         response.hideSecrets(of: built)
+        // What an interceptor has supplied or changed, such as a decrypted body, may say something else.
+        if !interceptors.isEmpty, !request.streamsResponse, !response.isReclassified {
+            response.count(as: constants.status(of: response))
+        }
         try validate(response)  // 6
         // 7
         if request.streamsResponse { return (response, try await decodeStream(of: response)) }

@@ -35,7 +35,7 @@ extension CallBinding {
         do throws(HttpError) {
             return try await run()
         } catch {
-            throw service.mapError(error)
+            throw service.mapped(error, by: configuration)
         }
     }
 

@@ -14,7 +14,9 @@ import Foundation
 ///
 /// There is one key per call, the same in all its attempts: the call keeps the first key, with the body that it was
 /// sent with. GET, HEAD, PUT, DELETE, OPTIONS and TRACE need none. A request's own key stays: if the app stores a key
-/// with its purpose, the server recognises a repetition even after the app was restarted.
+/// with its purpose, the server recognises a repetition even after the app was restarted. Put it in front of interceptors
+/// that change bodies: a key that is drawn for a body of their making is another one in each attempt, and makes nothing
+/// repeatable.
 ///
 /// Source: draft-ietf-httpapi-idempotency-key-header.
 public struct IdempotencyKeys: HttpInterceptor {

@@ -108,6 +108,19 @@ extension String {
     }
 }
 
+extension String {
+    /// This URL with the scheme of HTTP in place of that of web sockets, whose opening request is one of HTTP (RFC 6455
+    /// §1.3).
+    package var asHttpUrl: String {
+        guard let end = range(of: "://") else { return self }
+        return switch self[..<end.lowerBound].lowercased() {
+        case "wss": "https" + self[end.lowerBound...]
+        case "ws": "http" + self[end.lowerBound...]
+        default: self
+        }
+    }
+}
+
 /// The base URLs that this process calls, each checked once instead of once for every attempt.
 ///
 /// Checking depends on nothing but the text, so an entry can be forgotten but never be wrong.

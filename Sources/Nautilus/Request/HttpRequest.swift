@@ -30,6 +30,11 @@ public struct HttpRequest: Sendable, Redacted {
     public private(set) var stampedNames: [HttpHeader.Name] = []
     /// The values in the path that are not printed, as the route has marked them.
     var pathSecrets: [String] = []
+    /// Whether a call has built the request, possibly changed since.
+    var isBuilt = false
+    /// Whether its `Idempotency-Key`, if it has one, is the same in each attempt, so that the server recognises a
+    /// repetition by it.
+    var isKeyKept = true
 
     /// Creates a request as it will be sent.
     ///

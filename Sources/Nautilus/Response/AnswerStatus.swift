@@ -4,7 +4,8 @@ import Foundation
 public struct AnswerStatus: Hashable, Sendable {
     /// The status, in place of the answer's own.
     public var status: Int
-    /// How long the server asks to wait, if it says so in the body. If the header says so, too, the longer time counts.
+    /// How long the server asks to wait, if it says so in the body of a failure. If the header says so, too, the longer
+    /// time counts.
     public var retryAfter: Duration?
 
     /// Creates a status.
@@ -21,9 +22,10 @@ extension HttpResponse<Data> {
     /// Gives the response the status that counts for it, and what the server asks for in its body. From here on, every
     /// stage treats it as an answer with that status.
     mutating func count(as counting: AnswerStatus) {
-        guard counting != AnswerStatus(status) else { return }
+        let wait = counting.status < 400 ? nil : counting.retryAfter.flatMap { $0 > .zero ? $0 : nil }
+        guard counting.status != status || wait != nil else { return }
         var header = header
-        if let wait = counting.retryAfter { header.addRetryAfter(wait) }
+        if let wait { header.addRetryAfter(wait) }
         let hasRetryAfter = header.retryAfter() != nil
         count(as: counting.status, header, Delivery(status: counting.status, hasRetryAfter: hasRetryAfter))
     }

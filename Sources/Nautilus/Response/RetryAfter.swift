@@ -45,9 +45,8 @@ extension HttpHeader {
         add(String(overflow ? .max : milliseconds), to: RetryAfterField.standardMilliseconds)
     }
 
-    /// Adds a time to wait, rounded up to whole milliseconds; none if it is negative.
+    /// Adds a time to wait, rounded up to whole milliseconds.
     mutating func addRetryAfter(_ wait: Duration) {
-        guard wait >= .zero else { return }
         let milliseconds = Int64((min(wait, Self.longestRetryAfter) / .milliseconds(1)).rounded(.up))
         add(String(milliseconds), to: RetryAfterField.standardMilliseconds)
     }

@@ -17,7 +17,9 @@ public struct AnyHttpService<RequestError: Error>: ConfiguredService {
     }
 
     /// The erased service's.
-    public var configuration: ServiceConfiguration { service.configuration }
+    public var configuration: ServiceConfiguration {
+        service.configuration.forwardingMapping(of: service, to: Self.self)
+    }
 
     /// The erased service's.
     public func mapError(_ error: HttpError) -> RequestError { map(error) }

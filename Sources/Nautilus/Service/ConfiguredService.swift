@@ -18,6 +18,9 @@ public protocol ConfiguredService<RequestError>: HttpService {
 }
 
 extension ConfiguredService {
+    /// Has to be declared: there is no other service whose configuration it could be.
+    @available(*, unavailable, message: "declare `configuration`, for instance as another service's with changes")
+    public var configuration: ServiceConfiguration { ServiceConfiguration(reading: self) }
     /// The configuration's.
     public var apiUrl: any UrlConvertible { configuration.apiUrl }
     /// The configuration's.
@@ -29,7 +32,7 @@ extension ConfiguredService {
     /// The configuration's.
     public var interceptors: [any HttpInterceptor] { configuration.interceptors }
     /// The configuration's.
-    public var retrierFactory: any RetrierFactory { configuration.retrierFactory }
+    public var retrierFactory: any RetrierFactory { configuration.presentRetrierFactory }
     /// The configuration's.
     public var hedging: Hedging? { configuration.hedging }
     /// The configuration's.

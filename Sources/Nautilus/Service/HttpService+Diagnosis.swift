@@ -32,7 +32,7 @@ extension HttpService {
 
 extension ServiceConfiguration {
     fileprivate var findings: [PolicyFinding] {
-        let descriptions = retrierFactory.descriptions
+        let descriptions = presentRetrierFactory.descriptions
         var findings: [PolicyFinding] = []
         if descriptions.maxAttempts > maxAttempts {
             findings.append(.attemptsOverCeiling(attempts: descriptions.maxAttempts, ceiling: maxAttempts))
@@ -54,7 +54,7 @@ extension ServiceConfiguration {
     }
 
     fileprivate func contradictions(to request: some Request) -> [PolicyFinding] {
-        let descriptions = retrierFactory.descriptions
+        let descriptions = presentRetrierFactory.descriptions
         let (attempts, delays) = (descriptions.maxAttempts, descriptions.shortestDelays)
         var findings: [PolicyFinding] = []
         if let deadline = deadline(of: request) {

@@ -15,8 +15,8 @@ public protocol HttpService<RequestError>: Sendable {
     /// The base URL, with or without scheme, port and path. A scheme in it overrides ``usesSecureProtocol``.
     ///
     /// A call belongs to the base URL that it began with, as do the pages of a list and the connections of a stream. If
-    /// this property returns another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``. The
-    /// query may change.
+    /// this property returns another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``. Another
+    /// query counts for calls that begin from then on.
     var apiUrl: any UrlConvertible { get }
     /// Whether a base URL without scheme means `https`. Default: true.
     var usesSecureProtocol: Bool { get }

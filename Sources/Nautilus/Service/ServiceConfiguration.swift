@@ -42,6 +42,9 @@ public struct ServiceConfiguration: Sendable {
     public var retryAfterField: RetryAfterField?
     /// Whether calls carry no credential of a session, and do not share what is kept separately for each user.
     public internal(set) var isSignedOut = false
+    /// How the errors of a service are mapped where that is another one's business, such as that of the environment in
+    /// which the call began; nil where it is the service's own.
+    var mapping: ErrorMapping?
 
     /// The service whose header is read for each attempt, and which may move meanwhile.
     private let service: any HttpService
@@ -79,13 +82,23 @@ extension ServiceConfiguration {
         return fields.merging(added)
     }
 
+    /// The mapping of `base` as that of a service around it.
+    func forwardingMapping<Base: HttpService, Outer: HttpService>(of base: Base, to outer: Outer.Type) -> Self {
+        guard var mapping, mapping.service == Base.self else { return self }
+        mapping.service = Outer.self
+        return with { $0.mapping = mapping }
+    }
+
+    /// The retriers of the service's calls.
+    var presentRetrierFactory: any RetrierFactory { isSignedOut ? retrierFactory.signedOut : retrierFactory }
+
     /// The service's present fields, with those that are added to them.
     var presentHeader: HttpHeader { service.header.merging(header) }
 
     /// The service's present asynchronous fields, with those that are added to them.
     var presentAsyncHeader: HttpHeader {
         get async throws {
-            let fields = try await service.asyncHeader
+            let fields = try await service.asyncHeader.merging(header)
             guard let asyncHeader else { return fields }
             return fields.merging(try await asyncHeader())
         }
@@ -104,8 +117,9 @@ extension ServiceConfiguration {
     func checkPlace() throws {
         let (url, isSecure) = (service.apiUrl.urlString, service.usesSecureProtocol)
         if isSecure == place.isSecure, url.hasSameBytes(as: place.url) { return }
-        try BaseUrlMemo.shared.base(place.url, isSecure: place.isSecure)
-            .check(BaseUrlMemo.shared.base(url, isSecure: isSecure))
+        // A web socket's base may be `wss`.
+        try BaseUrlMemo.shared.base(place.url.asHttpUrl, isSecure: place.isSecure)
+            .check(BaseUrlMemo.shared.base(url.asHttpUrl, isSecure: isSecure))
     }
 
     /// The timeout of the exchanges of `request`.
@@ -144,7 +158,7 @@ extension HttpService {
     public func with(
         _ change: @escaping @Sendable (inout ServiceConfiguration) -> Void
     ) -> AnyHttpService<RequestError> {
-        AnyHttpService(ChangedService(base: self, change: change, map: mapError))
+        AnyHttpService(ChangedService(base: self, change: change, mapsAsBase: true, map: mapError))
     }
 
     /// This service as somebody sees it who is not signed in: its calls carry no credential.
@@ -173,7 +187,24 @@ extension HttpService {
     public func mappingErrors<Mapped: Error>(
         _ map: @escaping @Sendable (_ error: HttpError) -> Mapped
     ) -> AnyHttpService<Mapped> {
-        AnyHttpService(ChangedService(base: self, change: { _ in }, map: map))
+        AnyHttpService(ChangedService(base: self, change: { _ in }, mapsAsBase: false, map: map))
+    }
+}
+
+/// The mapping of the errors of a service, as it was when a call began.
+struct ErrorMapping: Sendable {
+    /// The type of the service whose calls it is for.
+    var service: any HttpService.Type
+    let map: @Sendable (HttpError) -> any Error
+}
+
+extension HttpService {
+    /// The service's error for that of a call which was bound to `configuration`.
+    package func mapped(_ error: HttpError, by configuration: ServiceConfiguration) -> RequestError {
+        guard let mapping = configuration.mapping, mapping.service == Self.self,
+            let mapped = mapping.map(error) as? RequestError
+        else { return mapError(error) }
+        return mapped
     }
 }
 
@@ -181,9 +212,23 @@ extension HttpService {
 struct ChangedService<RequestError: Error>: ConfiguredService {
     let base: any HttpService
     let change: @Sendable (inout ServiceConfiguration) -> Void
+    /// Whether `map` is that of the base.
+    let mapsAsBase: Bool
     let map: @Sendable (HttpError) -> RequestError
 
-    var configuration: ServiceConfiguration { base.configuration.with(change) }
+    var configuration: ServiceConfiguration {
+        let own = base.configuration
+        // What a change adds to the header comes on top of what an earlier one has added.
+        var changed = own
+        (changed.header, changed.asyncHeader) = ([:], nil)
+        change(&changed)
+        changed.header = own.header.merging(changed.header)
+        if let first = own.asyncHeader {
+            let second = changed.asyncHeader
+            changed.asyncHeader = { try await first().merging(try await second?() ?? [:]) }
+        }
+        return mapsAsBase ? changed.forwardingMapping(of: base, to: Self.self) : changed
+    }
 
     func mapError(_ error: HttpError) -> RequestError { map(error) }
 }
@@ -199,7 +244,7 @@ package struct BoundService<RequestError: Error>: ConfiguredService {
 
     package init<S: HttpService>(_ configuration: ServiceConfiguration, mappingErrorsAs service: S)
     where S.RequestError == RequestError {
-        (self.configuration, map) = (configuration, { service.mapError($0) })
+        (self.configuration, map) = (configuration, { service.mapped($0, by: configuration) })
     }
 
     package func mapError(_ error: HttpError) -> RequestError { map(error) }

@@ -163,7 +163,10 @@ extension ServiceSwitch {
         #if DEBUG
             NearMissWarnings.shared.check(self, isPartOfRefresh: RefreshScope.isActive)
         #endif
-        return present.configuration
+        let present = present
+        return present.configuration.with { configuration in
+            configuration.mapping = ErrorMapping(service: Self.self) { present.mapError($0) }
+        }
     }
 
     /// The selected service's.

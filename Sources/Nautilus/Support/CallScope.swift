@@ -172,7 +172,7 @@ public struct CallFacts: Sendable {
     /// The base URL of the call's service when the call began, without the query. Services with different values belong
     /// to different environments. Empty if the URL is invalid, or a test names none.
     public let environment: String
-    /// Whether the call is a guest's, made through a service with ``HttpService/isSignedOut``.
+    /// Whether the call is a guest's, made through a service with ``HttpService/signedOut``.
     public var isSignedOut = false
     private var facts: [(owner: any AnyObject & Sendable, fact: any Sendable)] = []
 

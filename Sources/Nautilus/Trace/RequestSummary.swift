@@ -21,7 +21,7 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
         self.method = request.method
         self.origin = origin
         self.path = request.url.path(percentEncoded: true).hiding(request.pathSecrets)
-        self.hasIdempotencyKey = request.header[.idempotencyKey] != nil
+        self.hasIdempotencyKey = request.isKeyKept && request.header[.idempotencyKey] != nil
         self.isToServiceOrigin = origin == serviceOrigin
     }
 

@@ -76,7 +76,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
     /// Connects when the first event is asked for.
     public func makeAsyncIterator() -> AsyncIterator {
         // All connections go to the service that the first one goes to.
-        AsyncIterator(request, service, parser, reconnectLimit)
+        AsyncIterator(request, AnyHttpService(BoundService(service)), parser, reconnectLimit)
     }
 
     /// An iterator over the events, one after the other.

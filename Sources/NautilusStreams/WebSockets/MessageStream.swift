@@ -54,13 +54,13 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     /// - Parameters:
     ///   - opening: The call that opens a connection.
     ///   - connections: The stream's connections, of which the first is open.
-    init<S: HttpService>(
+    init(
         _ request: R,
         _ response: HttpResponse<WebSocketCall<R>.Result>,
         by opening: WebSocketCall<R>,
         _ connections: Confined<StreamConnections<WebSocketCall<R>>>,
-        service: S
-    ) where S.RequestError == Failure {
+        service: BoundService<Failure>
+    ) {
         let connection = response.body.connection
         let (link, calls) = (WebSocketLink(connection), connections.value.calls)
         (self.request, self.opened) = (request, response.trace.request)
@@ -295,6 +295,8 @@ extension StreamRequest {
         with service: S,
         reconnectLimit: ReconnectLimit = .none
     ) async throws(S.RequestError) -> MessageStream<Self, S.RequestError> {
+        // Selected now, whatever is selected once the socket is open.
+        let service = BoundService(service)
         do throws(HttpError) {
             let (configuration, handshake) = service.configuration.forWebSocket()
             let opening = WebSocketCall(request: self, handshake: handshake)

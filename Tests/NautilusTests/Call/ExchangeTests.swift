@@ -68,7 +68,9 @@ struct ExchangeTests {
             }
         }
         let outcome = try await outcome(of: Ping.post, interceptors: [idempotency, helping], transport)
-        #expect(outcome.response?.body == "made")
+        // A helper that takes the order's way could run twice in a second attempt; a side request counts for itself.
+        let isRepeated = way == 2
+        #expect(isRepeated ? outcome.response?.body == "made" : outcome.error?.kind == .status(503))
         var orderKeys: [String?] = []
         var helperKeys: [String?] = []
         for attempt in transport.attempts {
@@ -76,8 +78,8 @@ struct ExchangeTests {
             let key = attempt.request.header[.idempotencyKey]
             if body == Data("payload".utf8) { orderKeys.append(key) } else { helperKeys.append(key) }
         }
-        #expect(orderKeys == ["order-1", "order-1"])
-        #expect(helperKeys == ["helper-1", "helper-2"])
+        #expect(orderKeys == (isRepeated ? ["order-1", "order-1"] : ["order-1"]))
+        #expect(helperKeys == (isRepeated ? ["helper-1", "helper-2"] : ["helper-1"]))
     }
 
     @Test(

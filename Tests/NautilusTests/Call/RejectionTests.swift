@@ -247,6 +247,13 @@ struct RejectionTests {
         #expect(read.value == 1)
     }
 
+    @Test("what an interceptor has decrypted is asked for its status as well")
+    func decrypted() async throws {
+        let opening = PassingOn { $0.body = Data("503".utf8) }
+        let story = try await story(.body, [.success()]) { _ in Parts(interceptors: [opening]) }
+        #expect(story.first?.hasPrefix("status 503") == true)
+    }
+
     @Test("an interceptor sees the status, with the header that the request has given it, and may make a success of it")
     func seen() async throws {
         struct Ask: Request {

@@ -89,6 +89,32 @@ struct SentKeyTests {
         #expect(server.executed.withLock { $0 } == ["action=token", "action=charge"])
     }
 
+    @Test("the other way: drawn keys; the helper comes first")
+    func rpcDrawn() async throws {
+        struct Unkeyed: Request {
+            typealias Result = String
+            var method: HttpMethod { .post }
+            var route: HttpRoute { ["rpc"] }
+            var query: HttpQuery { ["action": "charge"] }
+        }
+        let server = KeyedServer()
+        let helping = ClosureInterceptor { request, _, next in
+            _ = try await next(HttpRequest(method: .post, url: .broken("https://api.example.com/rpc?action=token")))
+            return try await next(request)
+        }
+        let drawn = Counter()
+        let transport = ScriptedTransport { request, _ in
+            .reply(text: server.answer(request.header[.idempotencyKey], request.url.query ?? ""))
+        }
+        let outcome = try await outcome(
+            of: Unkeyed(),
+            interceptors: [helping, IdempotencyKeys { "key-\(drawn.increment())" }],
+            transport
+        )
+        #expect(outcome.response?.body == "action=charge")
+        #expect(server.executed.withLock { $0 } == ["action=token", "action=charge"])
+    }
+
     @Test("a helper that was made of the order without its key does not get it")
     func stripped() async throws {
         let server = KeyedServer()
@@ -137,6 +163,21 @@ struct SentKeyTests {
         )
         #expect(outcome.response?.body == "payload")
         #expect(server.executed.withLock { $0 } == ["helper", "payload"])
+    }
+
+    @Test("an order whose key and body change together in each attempt is not sent twice under two keys")
+    func changedTogether() async throws {
+        let drawn = Counter()
+        let sealing = ClosureInterceptor { request, _, next in
+            var sealed = request
+            sealed.body = .data(Data("sealed".utf8))
+            sealed.header[.idempotencyKey] = "key-\(drawn.increment())"
+            return try await next(sealed)
+        }
+        let transport = ScriptedTransport(.status(500), .status(201))
+        let outcome = try await outcome(of: Ping.post, interceptors: [sealing], transport)
+        #expect(outcome.error?.kind == .status(500))
+        #expect(transport.count == 1)
     }
 
     private static func drawing(_ drawn: Counter) -> ClosureInterceptor {

@@ -164,7 +164,7 @@ struct OverridingTests {
                 $0.header = ["X-A": "first", "X-B": "first"]
             }
             .with {
-                $0.header["X-B"] = "second"
+                $0.header = ["X-B": "second"]
                 $0.transport = transport
             }
         _ = try await Ping.get.schedule(with: service)

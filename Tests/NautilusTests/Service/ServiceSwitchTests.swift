@@ -19,6 +19,18 @@ struct ServiceSwitchTests {
         }
     }
 
+    @Test("fails a call in the words of where it began")
+    func failure() async throws {
+        let ending = try await run(turningAt: 1, reply: { _, _ in .status(404) }) { service in
+            do throws(SiteError) {
+                return try await Ping.get.schedule(with: service)
+            } catch {
+                return error.site
+            }
+        }
+        #expect(ending.ending == "staging")
+    }
+
     @Test("leaves a list where its first page came from")
     func pages() async throws {
         let reply: Reply = { number, _ in

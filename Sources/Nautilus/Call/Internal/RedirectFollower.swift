@@ -108,7 +108,7 @@ struct RedirectFollower: Sendable {
                 if answer.url == nil { answer.url = request.url }
                 // A status that has arrived counts, whatever becomes of its body. No time is left to follow a redirect.
                 if !accepted.contains(answer.status), timeout == nil || location(in: answer) == nil {
-                    let record = entry.flatMap { finish(&answer, $0, of: request) }
+                    let record = entry.flatMap { finish(&answer, $0, of: request, isIncomplete: true) }
                     answer.markIncomplete()
                     return (.response(answer), record)
                 }
@@ -123,16 +123,23 @@ struct RedirectFollower: Sendable {
     }
 
     /// Records an answer, with the status that counts for it unless it is a redirect.
+    ///
+    /// - Parameter isIncomplete: Whether the body has failed. Default: no.
     private func finish(
         _ response: inout HttpResponse<Data>,
         _ entry: ExchangeBook.Entry,
-        of request: HttpRequest
+        of request: HttpRequest,
+        isIncomplete: Bool = false
     ) -> CallTrace.Exchange? {
         guard let received = book.record(of: entry, .answered(status: response.status), Delivery(response)) else {
             return nil
         }
         response.answer(received, to: request)
-        if let classifier, location(in: response) == nil { response.count(as: classifier.status(of: response)) }
+        if let classifier, mayClassify(response) {
+            let counting = classifier.status(of: response)
+            // A failure of which only a part has come makes no success.
+            if !isIncomplete || !accepted.contains(counting.status) { response.count(as: counting) }
+        }
         let record = response.exchange ?? received
         book.end(entry, as: record)
         return record
@@ -144,6 +151,13 @@ struct RedirectFollower: Sendable {
         var response = streamed.replacingBody(Data())
         response.stream = streamed.body
         return response
+    }
+
+    /// Whether the request is asked which status counts: not for a redirect, nor for an answer that never has a body, such
+    /// as a 304 to a cache's question.
+    private func mayClassify(_ response: HttpResponse<Data>) -> Bool {
+        guard location(in: response) == nil else { return false }
+        return accepted.contains(response.status) || response.status >= 200 && response.status != 304
     }
 
     /// The URL that a redirect leads to; nil when there is no redirect to follow.

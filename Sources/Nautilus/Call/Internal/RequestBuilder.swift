@@ -8,6 +8,8 @@ struct RequestBuilder {
     /// The call's `Idempotency-Key`, which its request keeps in every attempt; nil for none.
     private(set) var key: String?
     private var lastContent: Content?
+    /// What the request was built with.
+    private var built: (method: HttpMethod, body: HttpBody.Payload) = (.get, .empty)
     /// The header that the attempt was built with; kept, so that the request copies its own header when it changes it.
     private var checkedHeader = HttpHeader()
     /// The origin to which `checkedHeader` may go unfiltered.
@@ -50,7 +52,7 @@ struct RequestBuilder {
             header = isNamed ? header.crossingOrigins(with: request.method) : header.withoutSensitiveFields
         }
         header.merge(request.header)
-        keepKey(in: &header)
+        if let key { header[.idempotencyKey] = key } else { key = header[.idempotencyKey] }
 
         let content = try keptContent ?? content(of: request.body, request.encoder)
         lastContent = content
@@ -74,6 +76,8 @@ struct RequestBuilder {
         built.allowsBodyAcrossOrigins = request.allowsBodyAcrossOrigins
         try built.validate()
         (checkedHeader, builtOrigin) = (built.header, built.origin)
+        self.built = (built.method, built.body)
+        built.isBuilt = true
         return built
     }
 
@@ -82,17 +86,20 @@ struct RequestBuilder {
     ///
     /// - Throws: ``InvalidRequest``.
     func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
+        if let key = request.header[.idempotencyKey] { request.isKeyKept = key == self.key }
         // An interceptor sends it to another origin: fields for the service's own servers are left out.
         if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
         try request.validate(trusting: checkedHeader)
     }
 
-    /// Gives the call's request its key, or keeps the key that it has got.
-    mutating func keepKey(in header: inout HttpHeader) {
+    /// Gives the call's request its key, or keeps the key that an interceptor has given it. A request with another method
+    /// or body is perhaps another one, sent by mistake in this one's place: it neither gets the key nor gives its own.
+    mutating func keepKey(in request: inout HttpRequest) {
+        guard request.isBuilt, request.method == built.method, !request.body.isOther(than: built.body) else { return }
         if let key {
-            if header[.idempotencyKey] != key { header[.idempotencyKey] = key }
+            if request.header[.idempotencyKey] != key { request.header[.idempotencyKey] = key }
         } else {
-            key = header[.idempotencyKey]
+            key = request.header[.idempotencyKey]
         }
     }
 
@@ -119,5 +126,16 @@ extension EncodingError {
     fileprivate var path: String {
         guard case .invalidValue(_, let context) = self else { return [].place }
         return context.codingPath.place
+    }
+}
+
+extension HttpBody.Payload {
+    /// Whether the bytes certainly differ; a stream may still be the same one.
+    fileprivate func isOther(than given: HttpBody.Payload) -> Bool {
+        switch (self, given) {
+        case (.empty, .empty), (.stream, .stream): false
+        case (.data(let own), .data(let other)): own != other
+        default: true
+        }
     }
 }

@@ -15,20 +15,11 @@ extension ServiceConfiguration {
     }
 }
 
-/// A base URL whose scheme may be `ws` or `wss`. The opening request is an HTTP request (RFC 6455 §1.3), and so the URL
-/// becomes one of HTTP.
+/// A base URL whose scheme may be `ws` or `wss`.
 struct WebSocketBase: UrlConvertible {
     let base: any UrlConvertible
 
-    var urlString: String {
-        let text = base.urlString
-        guard let end = text.range(of: "://") else { return text }
-        switch text[..<end.lowerBound].lowercased() {
-        case "wss": return "https" + text[end.lowerBound...]
-        case "ws": return "http" + text[end.lowerBound...]
-        default: return text
-        }
-    }
+    var urlString: String { base.urlString.asHttpUrl }
 }
 
 /// A stream request as the call that opens its web socket.
