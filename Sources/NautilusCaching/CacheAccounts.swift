@@ -43,7 +43,7 @@ public enum CacheAccounts: Sendable {
     ) -> CallAccount? {
         if context.facts.isSignedOut { return CallAccount(nil) { nil } }
         return switch self {
-        case .anonymousOnly: context.willStamp(request) ? nil : CallAccount(nil) { nil }
+        case .anonymousOnly: context.willAuthorize(request) ? nil : CallAccount(nil) { nil }
         case .separate: (context.facts.fact(notedBy: owner) as? CallAccount).flatMap { $0.isNamed ? $0 : nil }
         }
     }

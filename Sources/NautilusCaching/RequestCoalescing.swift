@@ -104,7 +104,8 @@ public final class RequestCoalescing: HttpInterceptor {
         var (awaited, hasRefused) = (UInt64?.none, false)
         while true {
             let call = awaited
-            switch try await context.untilEndOfSession(of: request, { try await self.follow(visit, call) }) {
+            let verdict = try await context.wait { try await self.follow(visit, call) }
+            switch verdict {
             case .lead(let number): return try await lead(visit, number, account, request, context, next)
             case .goAlone: return try await next(request)
             case .share(let outcome):

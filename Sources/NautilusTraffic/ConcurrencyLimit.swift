@@ -81,7 +81,7 @@ public final class ConcurrencyLimit: HttpInterceptor {
 extension ConcurrencyLimit {
     private func wait(for origin: HttpOrigin, _ request: HttpRequest, _ context: AttemptContext) async throws {
         let priority = request.priority
-        try await context.untilEndOfSession(of: request) { [self] in try await wait(for: origin, priority) }
+        try await context.wait { [self] in try await wait(for: origin, priority) }
     }
 
     private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {

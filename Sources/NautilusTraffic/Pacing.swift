@@ -153,7 +153,7 @@ extension Pacing {
     ) async throws -> Int {
         if let number = try pass(lane, asker) { return number }
         // It waits no longer than its session lasts.
-        return try await context.untilEndOfSession(of: request) { [self] in try await wait(in: lane, asker) }
+        return try await context.wait { [self] in try await wait(in: lane, asker) }
     }
 
     /// The number of the request if it may go at once; nil when it has to wait.

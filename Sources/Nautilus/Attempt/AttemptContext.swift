@@ -51,10 +51,10 @@ public struct AttemptContext: Sendable {
         let acceptedStatusCodes: HttpStatusCodes
         let call: CallIdentity
         let facts: CallFacts
-        /// The sequence of calls that the attempt is part of; nil in a context that a test has made.
-        let sequence: CallSequence?
-        /// Whether the call's retrier has left the previous attempt without a credential.
-        let wasUnstamped: Bool
+        /// The sessions that the call belongs to.
+        let sessions: [CallSession]
+        /// Whether the call has credentials.
+        let isAuthorized: Bool
         /// The service's coders; nil for the standard ones.
         let coders: JsonCoders.Carried?
     }
@@ -105,8 +105,8 @@ public struct AttemptContext: Sendable {
         acceptedStatusCodes: HttpStatusCodes,
         call: CallIdentity,
         facts: CallFacts,
-        sequence: CallSequence? = nil,
-        wasUnstamped: Bool = false,
+        sessions: [CallSession] = [],
+        isAuthorized: Bool = false,
         coders: JsonCoders.Carried? = nil
     ) {
         fixed = Boxed(
@@ -119,8 +119,8 @@ public struct AttemptContext: Sendable {
                 acceptedStatusCodes: acceptedStatusCodes,
                 call: call,
                 facts: facts,
-                sequence: sequence,
-                wasUnstamped: wasUnstamped,
+                sessions: sessions,
+                isAuthorized: isAuthorized,
                 coders: coders
             )
         )
@@ -215,42 +215,28 @@ extension AttemptContext {
         progress?.beginConnecting()
     }
 
-    /// Why a request must no longer be written: since it was stamped with the credential, its user has signed out, or
-    /// another one has signed in. Nil while it may go out, and for a request without the service's credential.
-    ///
-    /// For a transport in which requests wait for a connection or for their turn: it asks right before it writes, and
-    /// fails with the returned error. The call asks before it hands the request over.
-    public func endOfSession(of request: HttpRequest) -> HttpError? {
-        request.isStamped ? fixed.value.sequence?.endOfSession : nil
-    }
-
-    /// Whether the call's retrier is to put a user's credential on a request, once the interceptors are through: the
-    /// call goes on in a session, and the request goes to the service's origin. False in a context that a test has
-    /// made, and for a retrier that stamps without a ``CredentialLease``.
+    /// Whether the call is to put a user's credential on a request, once the interceptors are through: it has one, and
+    /// the request goes to the service's origin. False in a context that a test has made.
     ///
     /// For an interceptor that keeps the answers to users apart from those to guests.
-    public func willStamp(_ request: HttpRequest) -> Bool {
-        request.origin == serviceOrigin && !facts.isSignedOut && fixed.value.sequence?.hasLease ?? false
+    public func willAuthorize(_ request: HttpRequest) -> Bool {
+        fixed.value.isAuthorized && request.origin == serviceOrigin
     }
 
     /// Does a part of the attempt that waits, and cancels it as soon as the session in which the call began is over.
-    /// For retriers and interceptors that wait for something other than a credential.
     ///
-    /// - Parameters:
-    ///   - request: The request that waits. If it goes to an origin other than the service's, or if the call's previous
-    ///     request carried no credential, its wait does not end with the session.
-    ///   - work: The wait. If it still returns a value when it is cancelled, such as a place in a line, that value is
-    ///     returned: the request is refused later, when it is stamped, and its place can be given back.
+    /// - Parameter work: The wait. If it still returns a value when it is cancelled, such as a slot in a queue, that value
+    ///   is returned: the request is refused later, before it is written, and its slot can be given back.
     /// - Returns: The value of `work`.
-    /// - Throws: The error of `work`; that of ``endOfSession(of:)`` when the session is over.
-    public func untilEndOfSession<Value: Sendable>(
-        of request: HttpRequest,
+    /// - Throws: The error of `work`; the session's end when it is over.
+    public func wait<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let sequence = fixed.value.sequence, willStamp(request), !fixed.value.wasUnstamped else {
-            return try await work()
+        do {
+            return try await fixed.value.sessions.wait(work)
+        } catch let error as RefreshError where fixed.value.sessions.end != nil {
+            throw HttpError(wrapping: error, stage: .prepare, delivery: .notSent)
         }
-        return try await sequence.untilEndOfSession(keepingLate: work)
     }
 
     /// Notes that the request is about to be written; to be called before the check that the exchange has not ended.
@@ -346,4 +332,16 @@ extension AttemptContext {
         guard !streamsResponse, !isSideRequest else { return .taken }
         return attempt?.verdict(on: response) ?? .taken
     }
+}
+
+extension AttemptContext {
+    /// Whether the request is part of a running refresh, of any coordinator.
+    public var isPartOfRefresh: Bool { CredentialWork.isRefresh }
+
+    /// Whether the request brings, renews or revokes a credential: it is part of a running refresh, or of a session's
+    /// sign-in or revocation.
+    ///
+    /// Other requests wait for a refresh, and a sign-in ends that wait. So an interceptor that makes one request wait
+    /// for another has to let this one pass: the other request may itself be waiting for it.
+    public var isForCredential: Bool { CredentialWork.isActive }
 }

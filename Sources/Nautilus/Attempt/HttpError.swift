@@ -62,13 +62,6 @@ public struct HttpError: Error, Sendable {
         get { fields.value.call }
         set { fields.value.call = newValue }
     }
-    /// The calls that the failed one continues, for a retrier that waits before it decides: their session ends its
-    /// wait, by ``CallSequence/untilEndOfSession(_:)``. Set while the retrier is asked; nil otherwise, and for a request
-    /// that goes out without the service's credential.
-    public var sequence: CallSequence? {
-        get { fields.value.sequence }
-        set { fields.value.sequence = newValue }
-    }
     /// Whether the failure is that of an event stream or a web socket which has been open: its connection has ended, or
     /// another one could not be opened. The only retry is then the next connection. A stream is meant to outlast any
     /// outage, so such a retry counts as no attempt and costs no budget; a custom retrier that counts or keeps a budget
@@ -177,7 +170,6 @@ public struct HttpError: Error, Sendable {
         var exchange: CallTrace.Exchange?
         var sharedAnswer: SharedAnswer?
         var call: CallIdentity = CallIdentity.none
-        var sequence: CallSequence?
         var isReconnect: Bool = false
         var underlying: (any Error)?
         var attempt: Int

@@ -8,10 +8,12 @@ extension HttpError {
     ///
     /// If the server says it with another status, such as 419, correct that with ``StatusCorrection``.
     ///
-    /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: ``CredentialLease``
-    /// checks which one it is before it has the attempt repeated.
+    /// False also once a refresh has failed, whose error then is ``FailureKind/authorization``.
+    ///
+    /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: see
+    /// ``credentialTag(of:)``.
     public var rejectsCredential: Bool {
-        guard let response, response.status == 401, isOwnAnswer else { return false }
+        guard kind != .authorization, let response, response.status == 401, isOwnAnswer else { return false }
         return !response.header.challenges.contains {
             $0.scheme == "bearer"
                 && ["insufficient_scope", "insufficient_user_authentication"].contains($0["error"]?.lowercased())
@@ -28,5 +30,14 @@ extension HttpError {
         guard let request = exchange?.request ?? request, let response, request.isToServiceOrigin else { return false }
         if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
         return !response.isFromElsewhere(than: request.origin)
+    }
+}
+
+extension HttpError {
+    /// The tag of the session's credential that the failed request carried; nil when it carried none, and when the
+    /// failure is not that of an exchange of this call.
+    public func credentialTag(of session: CallSession) -> CredentialTag? {
+        guard let exchange, exchange.call == call.id else { return nil }
+        return exchange.tags.credentialTag(of: session)
     }
 }

@@ -36,3 +36,20 @@ extension HttpError {
         return error
     }
 }
+
+extension HttpError: WrappingError {
+    package var wrapped: (any Error)? { underlying }
+    package var answeredStatus: Int? { response?.status }
+}
+
+extension HttpError: RefreshFailure {
+    /// Whether the same call may succeed later without any change: after a failure that ``RetryCondition/standard``
+    /// retries, a missed deadline, a refusal on this side, or an authorization that failed for such a reason.
+    public var isTransient: Bool {
+        switch kind {
+        case .deadline, .refused: true
+        case .authorization: (underlying as? any RefreshFailure)?.isTransient ?? false
+        default: RetryCondition.standard.verdict(for: self).isRetryable
+        }
+    }
+}

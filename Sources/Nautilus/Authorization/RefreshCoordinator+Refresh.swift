@@ -18,11 +18,13 @@ extension RefreshCoordinator {
 
     private func input(of flight: RefreshFlight, from credential: Credential) async -> RefreshMachine.Input {
         do {
-            let fresh = try await RefreshScope.run(self) { try await obtain(credential) }
+            let fresh = try await CredentialWork.run(refreshing: self) { try await obtain(credential) }
             return .refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
         } catch let failure as TerminalRefreshFailure {
             return .refreshFailed(flight, .terminal(failure))
         } catch {
+            // A mistake in the program must not look like an outage.
+            let error = error.comesFromRecursion ? RefreshError.recursive : error
             let failure = error as? any RefreshFailure
             let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
             let passes = failure?.isTransient ?? true
@@ -54,7 +56,7 @@ extension RefreshCoordinator {
 
 extension RefreshCoordinator {
     func ask(_ question: RefreshMachine.Question) async throws -> ErasedGrant {
-        guard !RefreshScope.contains(self) else { throw RefreshScope.refusal(by: self) }
+        guard !CredentialWork.refreshes(self) else { throw RefreshError.recursive }
         let now = stopwatch.elapsed
         if let grant = guarded.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
         let remaining = CallDeadline.remaining

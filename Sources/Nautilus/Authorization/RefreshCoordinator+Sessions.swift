@@ -1,63 +1,11 @@
 extension RefreshCoordinator {
-    /// Identifies one user's time between signing in and signing out.
-    ///
-    /// A call belongs to the session in which it begins, and never goes out in another: ``CredentialLease`` ensures
-    /// that.
-    public struct Session: Hashable, Sendable {
-        let mark: SessionMark
-    }
-
     /// The session of a call that begins now. It changes with each sign-in, even of the same user, and with the end of
     /// a session.
     ///
     /// A call that begins while nobody is signed in belongs to no user, and does not go out as the user who signs in
-    /// later. A call that begins before anything has happened to the coordinator belongs to the session that the first
-    /// ``adopt(_:since:)`` brings, since that session had been going on all along.
-    public var session: Session { Session(mark: guarded.withLock { $0.machine.session }) }
-
-    /// Why a session is over, by its first end, in whichever process: ``RefreshError/signedOut`` when its user has
-    /// signed out, ``RefreshError/superseded`` when somebody else has signed in, and
-    /// ``RefreshError/sessionExpired(underlying:)`` when the server has ended it. Nil while it goes on.
-    ///
-    /// Of the sessions that ended without a successor, the latest hundred are remembered; an earlier one counts as
-    /// superseded.
-    public func end(of session: Session) -> RefreshError? { guarded.withLock { $0.machine.end(of: session.mark) } }
-
-    /// Returns when a session is over, because a user has signed in or out, in whichever process, or because the server
-    /// has ended it. For work that has to end with its session, such as an open connection. Returns at once when the
-    /// session is already over, and when the task is cancelled.
-    public func waitForEnd(of session: Session) async {
-        // A continuation rather than a stream: every call that waits for its next attempt waits here as well.
-        while self.session == session, !Task.isCancelled {
-            try? await endWaiters.wait { waiters, waiter in
-                // Checked under this lock, so that no session can end between the check and the wait.
-                guard self.session == session else { return true }
-                waiters.line.append(waiter)
-                return false
-            } joined: { isOver, waiter in
-                if isOver { waiter.resume() }
-            } leave: { waiters, id in
-                waiters.line.remove(id)
-            }
-        }
-    }
-
-    /// Wakes the tasks that wait for the end of a session, if the session has changed since the last wake-up.
-    func wakeEndWaiters() {
-        let present = session.mark
-        let woken = endWaiters.withLock { waiters in
-            defer { waiters.session = present }
-            return waiters.session == present ? [] : waiters.line.removeAll()
-        }
-        for waiter in woken { waiter.resume() }
-    }
-
-    /// The tasks that wait for the end of a session.
-    struct EndWaiters: Sendable {
-        var line = WaitingLine<Waiter<Void>>()
-        /// The session at the time of the last wake-up.
-        var session: SessionMark?
-    }
+    /// later; one that carries no credential goes on. A call that begins before anything has happened to the coordinator
+    /// belongs to the session that the first ``adopt(_:since:)`` brings, since that session had been going on all along.
+    public var session: CallSession { guarded.withLock { $0.machine.session } }
 
     /// A credential with its version, for stamping an attempt.
     public struct Grant: Sendable {
@@ -68,7 +16,7 @@ extension RefreshCoordinator {
         /// The version: larger than that of every earlier credential of this coordinator, including other users'.
         public var generation: Int { erased.generation }
         /// The session that the grant belongs to.
-        public var session: Session { Session(mark: erased.session) }
+        public var session: CallSession { erased.session }
 
         init(_ erased: ErasedGrant) {
             self.erased = erased
@@ -120,10 +68,23 @@ extension RefreshCoordinator {
     /// - Returns: Whether the change was adopted; if not, read the store again.
     @discardableResult
     public func adopt(_ change: SessionChange<Credential>, since epoch: Epoch) -> Bool {
+        adopt(change, since: epoch, beginning: nil)
+    }
+
+    /// A session that has begun elsewhere, for calls that are bound before its credential has been read.
+    package func newSession() -> CallSession { guarded.withLock { $0.machine.newSession() } }
+
+    /// Adopts a change that begins the given session.
+    package func adopt(
+        _ change: SessionChange<Credential>,
+        since epoch: Epoch,
+        beginning session: CallSession?
+    ) -> Bool {
         let received = change.map { ReceivedCredential(credential: CredentialBox($0), lifetime: lifetime($0)) }
         let now = stopwatch.elapsed
         let work = guarded.withLock { guarded in
-            guarded.machine.epoch == epoch.count ? carryOut(.adopt(received), at: now, in: &guarded) : nil
+            guarded.machine.epoch == epoch.count
+                ? carryOut(.adopt(received, beginning: session), at: now, in: &guarded) : nil
         }
         guard let work else { return false }
         perform(work)

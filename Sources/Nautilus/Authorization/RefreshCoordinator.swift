@@ -30,7 +30,6 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     private let firstOrigin = Locked<HttpOrigin?>(nil)
     let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
-    let endWaiters = Locked(EndWaiters())
     /// Only the latest grant is of any use, so only one is kept.
     let grantBroadcast = Broadcast<Grant?>(bufferLimit: 1, latest: .some(nil))
     let listener: (@Sendable (Event) -> Void)?
@@ -59,7 +58,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///     stays the same (RFC 6749 §6). It throws ``TerminalRefreshFailure`` to end the session; for other errors,
     ///     ``RefreshFailure`` tells which of them pass with time. `HttpError` conforms to it, a service's own error
     ///     does not.
-    public init(
+    public convenience init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
         origins: CredentialOrigins = .first,
@@ -70,7 +69,35 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         listener: (@Sendable (Event) -> Void)? = nil,
         refresh: @escaping @Sendable (Credential) async throws -> Credential
     ) {
-        self.guarded = Locked(GuardedRefresh(limits: limits))
+        self.init(
+            lifetime: lifetime,
+            origins: origins,
+            limits: limits,
+            clock: clock,
+            random: random,
+            observer: observer,
+            listener: listener,
+            onLook: {},
+            refresh: refresh
+        )
+        if let credential { signIn(credential) }
+    }
+
+    /// Creates a coordinator whose sessions may be ended by other processes.
+    ///
+    /// - Parameter onLook: Begins to look whether one has; see ``CallSession/look()``.
+    package init(
+        lifetime: @escaping @Sendable (Credential) -> Duration?,
+        origins: CredentialOrigins,
+        limits: RefreshLimits,
+        clock: any Clock<Duration>,
+        random: any RandomSource,
+        observer: any CallObserver,
+        listener: (@Sendable (Event) -> Void)?,
+        onLook: @escaping @Sendable () -> Void,
+        refresh: @escaping @Sendable (Credential) async throws -> Credential
+    ) {
+        self.guarded = Locked(GuardedRefresh(limits: limits, onLook: onLook))
         self.limits = limits
         self.clock = clock
         self.stopwatch = Stopwatch(clock)
@@ -81,7 +108,6 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         self.origins = origins
         self.observer = observer
         self.listener = listener
-        if let credential { signIn(credential) }
     }
 
     /// The credential as it is, expired or not; nil when signed out, and after the session has expired.
@@ -111,7 +137,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   was stamped in an earlier session fails, so that it never goes out as another user.
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func grant(continuing previous: Grant? = nil) async throws -> Grant {
-        try await Grant(ask(.init(rejected: nil, stamp: previous?.generation, session: previous?.session.mark)))
+        try await Grant(ask(.init(rejected: nil, session: previous?.session)))
     }
 
     /// The credential to stamp on an attempt that goes to `origin`; otherwise like ``grant(continuing:)``.
@@ -119,15 +145,22 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``; in these cases
     ///   nothing is refreshed.
     public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
-        try origins.admit(origin, after: firstOrigin.withLock { $0 })
+        try admit(origin)
         let grant = try await grant(continuing: previous)
         // Checked again: of two simultaneous first calls to different origins, only one may pass.
+        try admit(origin, taking: true)
+        return grant
+    }
+
+    /// Checks whether the credential may go to `origin`.
+    ///
+    /// - Parameter taking: Whether it goes there now, so that it is the first origin if there was none. Default: no.
+    func admit(_ origin: HttpOrigin, taking: Bool = false) throws(RefreshError) {
         let first = firstOrigin.withLock { first in
-            first = first ?? origin
+            if taking { first = first ?? origin }
             return first
         }
         try origins.admit(origin, after: first)
-        return grant
     }
 
     /// The credential with which to repeat a call after the server has rejected its `grant`.
@@ -138,8 +171,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func refresh(rejecting grant: Grant) async throws -> Grant {
-        let session = grant.session.mark
-        return try await Grant(ask(.init(rejected: grant.generation, stamp: grant.generation, session: session)))
+        try await Grant(ask(.init(rejected: grant.generation, session: grant.session)))
     }
 
     /// Begins a session that replaces the current one, whose refresh is cancelled and whose calls fail with
@@ -152,8 +184,6 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// ``RefreshError/signedOut``.
     public func signOut() {
         handle(.signOut)
-        // Where nobody was known to be signed in, there is no event, but calls may belong to the time before.
-        wakeEndWaiters()
     }
 
     /// Takes over a credential that was refreshed elsewhere, such as by another process: the session goes on.
@@ -202,7 +232,7 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func pass(to origin: HttpOrigin) async throws {
-        let isRefresh = RefreshScope.contains(self)
+        let isRefresh = CredentialWork.refreshes(self)
         repeat {
             // Otherwise all calls that have waited for the refresh would go on at once.
             var hasWaited = false

@@ -18,9 +18,9 @@ extension Call {
                 streamsResponse: request.streamsResponse,
                 acceptedStatusCodes: request.acceptedStatusCodes,
                 call: book.identity,
-                facts: scope.constants.facts,
-                sequence: sequence,
-                wasUnstamped: goesUnstamped,
+                facts: scope.facts,
+                sessions: bound.sessions.list,
+                isAuthorized: !bound.credentials.isEmpty,
                 coders: carriedCoders
             )
             return (built, context)

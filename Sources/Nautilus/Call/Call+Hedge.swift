@@ -139,7 +139,7 @@ struct HedgedExchange: Sendable {
     /// Starts the second send, and returns the permit that has paid for it, or says why it was not made.
     private func startSecond(in race: HedgeRace) -> Result<RetryPermit?, Refusal> {
         guard let origin = request.origin else { return .success(nil) }
-        if follower.sequence?.endOfSession != nil { return .failure(Refusal(reason: .sessionOver)) }
+        if follower.sessions.end != nil { return .failure(Refusal(reason: .sessionOver)) }
         let left = [context.timeout.map { $0 - delay }, deadline.map { $0 - follower.book.stopwatch.elapsed }]
         if let reason = hedging.reasonNotToSend(to: origin, timeLeft: left.compactMap(\.self).min()) {
             return .failure(Refusal(reason: reason))

@@ -90,7 +90,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
     var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
 
     func callAgain() async {
-        await call.request.bound(to: call.configuration, in: call.sequence).runAgain()
+        await call.bound.continued(with: call.request).runAgain()
     }
 
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
@@ -140,11 +140,9 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
         )
         do {
             try await stamping.run(&request, context) { request in
-                var retrier = try whileItGoesOn { call.retrier }
-                try await retrier.prepare(&request, context: context)
-                try whileItGoesOn { call.retrier = retrier }
+                _ = try whileItGoesOn {}
+                try await call.bound.authorize(&request, toServiceAt: context.serviceOrigin)
             } finish: { request in
-                call.sequence.noteStamping(of: request)
                 try whileItGoesOn { try call.builder.finish(&request) }
                 // Its key is its own, and it is not repeated by the call.
                 request.isKeyKept = true

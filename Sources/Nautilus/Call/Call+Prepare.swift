@@ -1,33 +1,24 @@
 extension Call {
-    /// Checks that another attempt's session still goes on, before its interceptors wait for anything, or answer it.
-    ///
-    /// - Throws: The end of the session.
-    func checkSession(of built: HttpRequest, _ context: AttemptContext) throws(HttpError) {
-        belongsToSession = context.willStamp(built) && !goesUnstamped
-        guard belongsToSession, context.number > 1, let end = sequence.endOfSession else { return }
-        recorder.willSend(built, serviceOrigin: context.serviceOrigin)
-        throw failure(end, in: .prepare, delivery: .notSent)
-    }
-
-    /// Stage 3: the retrier's preparation just before the request is sent. If the retrier has waited, the interceptors
-    /// are asked again.
+    /// Stage 3: puts the call's credentials on the request, just before it is sent. If that has taken a wait, the
+    /// interceptors are asked again.
     ///
     /// - Returns: The request as it goes out.
     func prepare(_ built: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpRequest {
         var request = built
+        // Where the attempt goes, by which a gate holds back the next one.
+        lastBuilt = built
         do {
-            belongsToSession = true
             guard let turn else {
                 // Without interceptors, there is one request at a time.
-                try await retrier.prepare(&request, context: context)
-                try finish(&request)
+                try await bound.authorize(&request, toServiceAt: context.serviceOrigin)
+                try builder.finish(&request)
                 return request
             }
             let stamping = Stamping(turn: turn, interceptors: interceptors[...], stopwatch: book.stopwatch)
-            try await stamping.run(&request, context) { request in
-                try await self.retrier.prepare(&request, context: context)
+            try await stamping.run(&request, context) { [bound] request in
+                try await bound.authorize(&request, toServiceAt: context.serviceOrigin)
             } finish: { request in
-                try self.finish(&request)
+                try self.builder.finish(&request)
             }
             ongoing?.tell(.sending(request, .main))
             return request
@@ -36,13 +27,26 @@ extension Call {
             throw failure(error, in: .prepare, delivery: .notSent)
         }
     }
+}
 
-    /// Makes a stamped request the one that goes out.
-    private func finish(_ request: inout HttpRequest) throws {
-        belongsToSession = request.isStamped
-        goesUnstamped = !request.isStamped
-        sequence.noteStamping(of: request)
-        try builder.finish(&request)
+extension CallBinding {
+    /// How often a request is authorized anew, since a credential has gone while it waited for another one.
+    private static var maxRounds: Int { 3 }
+
+    /// Puts the newest credential of each session on a request to the service's own origin; waits for those that cannot be
+    /// used yet.
+    func authorize(_ request: inout HttpRequest, toServiceAt origin: HttpOrigin) async throws {
+        guard !credentials.isEmpty, request.origin == origin else { return }
+        let built = request
+        for _ in 0..<Self.maxRounds {
+            request = built
+            // All of them, since one that has looked must not have to look again because of the next.
+            let missing = try credentials.filter { try !$0.authorize(&request) }
+            if missing.isEmpty { return }
+            for credential in missing { try await sessions.list.wait { try await credential.ready() } }
+        }
+        request = built
+        guard try credentials.allSatisfy({ try $0.authorize(&request) }) else { throw CredentialNotReady() }
     }
 }
 

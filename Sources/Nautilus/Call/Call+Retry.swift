@@ -10,12 +10,11 @@ extension Call {
         // A stream asks its own retrier, and puts a delay before each connection.
         if isReconnect, !error.mayChangeWithRequest { throw recorder.failed(error) }
 
-        var asked = error
-        if belongsToSession, sequence.hasSession { asked.sequence = sequence }
-        let decision = await retrier.retry(request, failingWith: asked)
+        let decision = try await decision(after: error)
         let (name, reason) = (retrier.name, retrier.reason)
-        // The cancellation woke the retrier, so its decision means nothing.
+        // A cancellation, or the end of the session, has woken the retrier: its decision means nothing.
         if Task.isCancelled { throw interrupted(error) }
+        try checkSessions(answering: error)
 
         switch decision {
         case .doNotRetry:
@@ -23,11 +22,11 @@ extension Call {
         case .fail(let other):
             let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
             throw recorder.failed(error, given, surfacing: other)
-        case .retry(let delay, let permit):
+        case .retry(let delay, let permit, let evenIfExecuted):
             let delay = max(.zero, delay)
             // Only a changed request, such as one with a fresh credential, is sent again without a delay.
             if isReconnect, delay > .zero { throw recorder.failed(error) }
-            if let reason = reasonToStop(before: delay) {
+            if let reason = reasonToStop(before: delay, after: error, evenIfExecuted: evenIfExecuted) {
                 throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: reason))
             }
             (payment.due, payment.failure) = (permit, permit == nil ? nil : error)
@@ -36,18 +35,77 @@ extension Call {
         }
     }
 
-    /// Sleeps on the service's clock. If the failed request belongs to a session, sleeps no longer than that session
-    /// lasts; the next attempt then reports its end.
-    ///
-    /// - Throws: The cancellation, with the failure underneath; the failure itself when the deadline has passed.
-    func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
-        let calls = belongsToSession ? sequence : CallSequence()
+    private func decision(after error: HttpError) async throws(HttpError) -> RetryDecision {
+        guard !sessions.isEmpty else { return await retrier.retry(request, failingWith: error) }
+        // Unsafe: the call waits for the one task that has it meanwhile.
+        nonisolated(unsafe) let call = self
         do {
-            if delay > .zero { try await calls.sleep(for: delay.clampedToCentury, on: clock) }
+            return try await sessions.wait { await call.retrier.retry(call.request, failingWith: error) }
+        } catch let ending {
+            if !Task.isCancelled { try checkSessions(answering: error) }
+            throw interrupted(ending as? HttpError ?? error)
+        }
+    }
+
+    /// Checks that the call's sessions go on.
+    ///
+    /// - Throws: The end of one.
+    private func checkSessions() throws(HttpError) {
+        guard let end = sessions.end else { return }
+        throw recorder.failed(failure(end, in: .retry, delivery: .notSent))
+    }
+
+    /// Checks that the call's sessions go on when an attempt has failed: what the server has answered stays in the error,
+    /// and in the trace.
+    ///
+    /// - Throws: The end of one.
+    private func checkSessions(answering failure: HttpError) throws(HttpError) {
+        guard let end = sessions.end else { return }
+        var ending = failure.asAuthorizationFailure(end)
+        ending.retryAfter = nil
+        throw recorder.failed(failure, surfacing: ending)
+    }
+
+    /// Waits until the retrier lets the next attempt begin.
+    ///
+    /// - Throws: What the retrier throws; the end of the session; the cancellation.
+    func passGate(after failure: HttpError) async throws(HttpError) {
+        guard let last = lastRequest else { return }
+        // Unsafe: the call waits for the one task that has it meanwhile.
+        nonisolated(unsafe) let call = self
+        do {
+            try await sessions.wait { try await call.retrier.beforeRetry(of: last) }
+            try Task.checkCancellation()
+        } catch {
+            if Task.isCancelled { throw interrupted(failure) }
+            try checkSessions()
+            throw recorder.failed(self.failure(error, in: .retry, delivery: .notSent))
+        }
+    }
+
+    /// The request of the attempt that has failed; of one that could not be built, only its place. Nil when it has none.
+    private var lastRequest: HttpRequest? {
+        if let lastBuilt { return lastBuilt }
+        guard case .success(let target) = bound.target,
+            let url = try? target.base.appending(request.route, query: request.query)
+        else { return nil }
+        return HttpRequest(method: request.method, url: url)
+    }
+
+    /// Sleeps on the service's clock, no longer than the call's sessions last.
+    ///
+    /// - Throws: The cancellation, with the failure underneath; the failure itself when the deadline has passed; the end of
+    ///   a session.
+    func sleep(for delay: Duration, after failure: HttpError) async throws(HttpError) {
+        do {
+            if delay > .zero {
+                try await sessions.wait { [clock] in try await clock.sleep(for: delay.clampedToCentury) }
+            }
             try Task.checkCancellation()
             // In a process that was suspended, the deadline's timer rings as late as this sleep ended, and may be second.
             if let remaining, remaining <= .zero { throw CancellationError() }
         } catch {
+            if !Task.isCancelled { try checkSessions() }
             throw interrupted(failure)
         }
         // The user has signed out during the delay.
@@ -55,7 +113,13 @@ extension Call {
     }
 
     /// Why the call overrules a retrier that wants another attempt; nil when it does not.
-    private func reasonToStop(before delay: Duration) -> RetryReason? {
+    private func reasonToStop(
+        before delay: Duration,
+        after error: HttpError,
+        evenIfExecuted: Bool
+    ) -> RetryReason? {
+        // The request might be executed twice.
+        if !evenIfExecuted, !error.isSafeToRepeat { return .mayHaveExecuted }
         // The request body cannot be sent again.
         if !builder.isReplayable { return .bodySpent }
         // The user has signed out, so nothing more is sent with the credential.

@@ -79,7 +79,7 @@ extension Call {
     func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
         let accepted = request.acceptedStatusCodes
         var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
-        (follower.sequence, follower.retryAfterField) = (sequence, constants.retryAfterField)
+        (follower.sessions, follower.retryAfterField) = (sessions, constants.retryAfterField)
         if role == .main { follower.classifier = constants }
         return follower
     }

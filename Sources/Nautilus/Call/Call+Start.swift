@@ -1,11 +1,13 @@
 import Foundation
 
 extension CallBinding {
-    /// Runs the call: its deadline bounds everything, and its end is reported to the hook.
+    /// Runs the call, once; its deadline bounds everything, and its end is reported to the hook.
     ///
-    /// - Parameter end: The end of a stream's connection that the call replaces with a new connection. Default: none.
-    package func run() async throws(HttpError) -> HttpResponse<R.Result> { try await run(after: nil) }
+    /// - Throws: The last real failure; of kind ``FailureKind/environmentChanged(_:)`` when the service had moved while
+    ///   the call was bound.
+    public func run() async throws(HttpError) -> HttpResponse<R.Result> { try await run(after: nil) }
 
+    /// - Parameter end: The end of a stream's connection that the call replaces with a new connection; nil for none.
     func run(after end: StreamEnd?) async throws(HttpError) -> HttpResponse<R.Result> {
         let hook = configuration.hook
         if type(of: hook) == NilServiceHook.self {
@@ -74,7 +76,10 @@ extension Call {
         }
         // The call around this one has no time left: this one ends as if its timer had just fired.
         if deadline == .zero { throw recorder.failed(failure(.deadline(.zero), in: .hook, delivery: .notSent)) }
-        if let move = bound.move { throw recorder.failed(failure(move, in: .build, delivery: .notSent)) }
+        if let error = bound.failure {
+            let ending = error is RefreshError ? await bound.endOfSession() : nil
+            throw recorder.failed(failure(ending ?? error, in: .build, delivery: .notSent))
+        }
         guard let hook else { return try await run() }
         if let fulfilled = try await fulfil(by: hook) {  // 0
             var response = fulfilled.replacingBody(Data())

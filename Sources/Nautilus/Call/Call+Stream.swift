@@ -10,7 +10,10 @@ extension Call {
         let watched = WatchedBody(of: response, stream, timeout: timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
             let origin = origin(of: response)
-            response.stream = HttpBodyStream(length: stream.length, origin: origin) { try await watched.next() }
+            // What one user has begun to read does not go on as the next.
+            response.stream = HttpBodyStream(length: stream.length, origin: origin) { [sessions = bound.sessions] in
+                try await sessions.wait { try await watched.next() }
+            }
         } else {
             response.stream = nil
             let time = min(timeout ?? HttpError.bodyTime, HttpError.bodyTime)

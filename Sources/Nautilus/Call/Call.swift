@@ -26,11 +26,8 @@ final class Call<R: Request> {
     var couldBeHedged = false
     /// Whether the call opens the next connection of a stream, which decides itself on another attempt.
     let isReconnect: Bool
-    /// Whether the last request belongs to the session: it carried the session's credential, could not get one, or was
-    /// to get one. Then no attempt follows it once the session is over.
-    var belongsToSession = false
-    /// Whether the last request that was prepared carried no credential, whatever the call's retrier could stamp.
-    var goesUnstamped = false
+    /// The request of the last attempt; nil before there is one.
+    var lastBuilt: HttpRequest?
     /// The turns in which requests are stamped; nil without interceptors, since then there is only one request at a
     /// time.
     var turn: Turn?
@@ -49,11 +46,10 @@ final class Call<R: Request> {
         let observer = configuration.observer
         let enabledObserver = observer.isEnabled ? observer : nil
         self.clock = configuration.clock
-        let facts = scope.constants
-        self.deadline = facts.deadline
+        self.deadline = scope.deadline
         self.hedging = configuration.hedging
         self.scope = scope
-        self.book = ExchangeBook(CallIdentity(facts), stopwatch: facts.stopwatch, observer: enabledObserver)
+        self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
         self.carriedCoders = constants.coders.carried
         self.constants = constants
         self.isReconnect = isReconnect
@@ -66,8 +62,8 @@ final class Call<R: Request> {
     var configuration: ServiceConfiguration { bound.configuration }
     var interceptors: [any HttpInterceptor] { bound.configuration.interceptors }
     var transport: any HttpTransport { bound.configuration.transport }
-    /// The sequence of calls that the call belongs to.
-    var sequence: CallSequence { bound.sequence }
+    /// The sessions that the call belongs to.
+    var sessions: [CallSession] { bound.sessions.list }
     var coders: JsonCoders { constants.coders }
 
     /// Makes attempts, one after the other, until one succeeds or a failure surfaces.
@@ -83,6 +79,7 @@ final class Call<R: Request> {
                 ongoing?.tell(.failed(error))
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)
+                try await passGate(after: error)
             }
         }
     }
@@ -98,7 +95,7 @@ final class Call<R: Request> {
     private func attempt() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
-        try checkSession(of: built, context)
+        lastBuilt = built
         var response =
             if interceptors.isEmpty {
                 try await exchange(built, context)

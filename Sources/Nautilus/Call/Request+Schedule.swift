@@ -12,20 +12,7 @@ extension Request {
     ///
     /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
     public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
-        try await response(with: service, in: CallSequence())
-    }
-
-    /// Calls the service as one of several calls that continue one another: the call belongs to the environment and to
-    /// the session in which the first of them began.
-    ///
-    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure; of kind
-    ///   ``FailureKind/environmentChanged(_:)`` when the service has moved, and with the ``RefreshError`` underneath
-    ///   that says how the session has ended.
-    public func response<S: HttpService>(
-        with service: S,
-        in sequence: CallSequence
-    ) async throws(S.RequestError) -> HttpResponse<Result> {
-        try await bound(to: service, in: sequence).run(for: service)
+        try await bound(to: service).run(for: service)
     }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// The stream itself decides what is read over a connection, and how. This type decides what follows a connection's
 /// end: it asks the service's retrier, and bounds how fast connections follow one another. All of them belong to the
-/// environment and to the session in which the first one began.
+/// environment and to the session in which they were created.
 ///
 /// ```swift
 /// var connections = StreamConnections(of: request, with: service)
@@ -24,11 +24,9 @@
 ///
 /// For one task at a time.
 public struct StreamConnections<R: Request> {
-    /// The calls that open the connections.
-    public let calls = CallSequence()
-    private let request: R
+    /// The call that all connections continue; it is not run itself.
+    private let calls: CallBinding<R>
     private let limit: ReconnectLimit
-    private let configuration: ServiceConfiguration
     /// The state that keeps the stream going; nil before the first connection is open.
     private var reconnection: StreamReconnection<R>?
     /// The end that the next connection follows; nil for the first one.
@@ -46,8 +44,11 @@ public struct StreamConnections<R: Request> {
     }
 
     package init(of request: R, with configuration: ServiceConfiguration, reconnectLimit: ReconnectLimit = .none) {
-        (self.request, self.configuration, limit) = (request, configuration, reconnectLimit)
+        (calls, limit) = (request.bound(to: configuration), reconnectLimit)
     }
+
+    /// The sessions that all connections belong to.
+    public var sessions: CallSessions { calls.sessions }
 
     /// Opens the first connection, or the next one, however many tries that takes.
     ///
@@ -57,13 +58,14 @@ public struct StreamConnections<R: Request> {
         _ opening: Opening
     ) async throws(HttpError) -> HttpResponse<Opening.Result> {
         while true {
+            let call = calls.continued(with: opening)
             do throws(HttpError) {
-                let response = try await opening.bound(to: configuration, in: calls).run(after: end.take())
+                let response = try await call.run(after: end.take())
                 noteOpening(response.trace)
                 return response
             } catch {
-                // The first connection, or a reader that has left.
-                guard reconnection != nil, !Task.isCancelled else { throw error }
+                // The first connection, a reader that has left, or another user.
+                guard reconnection != nil, !Task.isCancelled, !(call.failure is RefreshError) else { throw error }
                 end = try await reconnection?.next(after: error)
             }
         }
@@ -75,12 +77,10 @@ public struct StreamConnections<R: Request> {
             return
         }
         reconnection = StreamReconnection(
-            of: request,
-            with: configuration,
-            in: calls,
+            of: calls,
             limit,
             opened: trace,
-            Stopwatch(configuration.clock)
+            Stopwatch(calls.configuration.clock)
         )
     }
 
@@ -112,7 +112,7 @@ extension HttpError {
 private struct StreamReconnection<R: Request> {
     private let request: R
     private let configuration: ServiceConfiguration
-    private let calls: CallSequence
+    private let sessions: CallSessions
     private let limit: ReconnectLimit
     private let stopwatch: Stopwatch
     /// When and how the last connection was opened; nil once it has ended.
@@ -125,20 +125,18 @@ private struct StreamReconnection<R: Request> {
     private var (began, due) = (Duration.zero, Duration.zero)
 
     /// - Parameters:
-    ///   - request: The request that the retriers are asked about.
-    ///   - calls: The calls that open the connections: no wait outlives their session.
+    ///   - calls: The call that all connections continue: retriers are asked about its request, and no wait outlives its
+    ///     sessions.
     ///   - limit: How often and how long to try another connection.
     ///   - trace: The trace of the call that opened the first connection.
     ///   - stopwatch: Measures the time since then.
     init(
-        of request: R,
-        with configuration: ServiceConfiguration,
-        in calls: CallSequence,
+        of calls: CallBinding<R>,
         _ limit: ReconnectLimit,
         opened trace: CallTrace,
         _ stopwatch: Stopwatch
     ) {
-        (self.request, self.configuration, self.calls, self.limit) = (request, configuration, calls, limit)
+        (request, configuration, sessions, self.limit) = (calls.request, calls.configuration, calls.sessions, limit)
         self.stopwatch = stopwatch
         connection = (.zero, trace, false)
     }
@@ -156,16 +154,14 @@ private struct StreamReconnection<R: Request> {
     ///   reached; the retrier's own failure; the cancellation.
     mutating func next(after failure: HttpError) async throws(HttpError) -> StreamEnd {
         let loss = lost(failure)
-        var outage =
+        let outage =
             self.outage
             ?? StreamOutage(
                 since: stopwatch.elapsed,
                 retrier: configuration.factory(for: request).create(for: request)
             )
         if Task.isCancelled { throw loss.cancelled() }
-        var asked = loss.error
-        if calls.hasSession { asked.sequence = calls }
-        let decision = await outage.retrier.retry(request, failingWith: asked)
+        let decision = try await decision(of: outage, after: loss)
         let (name, reason) = (outage.retrier.name, outage.retrier.reason)
         if Task.isCancelled { throw loss.cancelled() }
 
@@ -175,7 +171,11 @@ private struct StreamReconnection<R: Request> {
         case .fail(let other):
             let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
             throw ended(by: loss, given, surfacing: other)
-        case .retry(let wanted, let permit):
+        case .retry(let wanted, let permit, let evenIfExecuted):
+            // As in a call: the next connection might execute the request twice.
+            if !evenIfExecuted, loss.mustNotBeRepeated {
+                throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: .mayHaveExecuted))
+            }
             // A server that is down is asked at most once a second, and a connection that was lost is replaced sooner.
             let least = loss.isOfConnection ? .zero : StreamPace.interval
             let delay = paced(max(least, wanted.clampedToCentury + serverDelay.clampedToCentury))
@@ -186,13 +186,31 @@ private struct StreamReconnection<R: Request> {
             outage.count += 1
             tell(loss, .init(retrier: name, action: .retry(after: delay), reason: reason))
             do {
-                if delay > .zero { try await calls.sleep(for: delay, on: configuration.clock) }
+                if delay > .zero {
+                    try await sessions.wait { [clock = configuration.clock] in
+                        try await clock.sleep(for: delay)
+                    }
+                }
                 try Task.checkCancellation()
             } catch {
+                if !Task.isCancelled, let end = sessions.end { throw loss.final(nil, surfacing: end) }
                 throw loss.cancelled()
             }
             self.outage = outage
             return StreamEnd(loss: loss.error, permit: permit)
+        }
+    }
+
+    /// The retrier's word on a loss; it waits no longer than the sessions last.
+    private func decision(of outage: StreamOutage, after loss: StreamLoss) async throws(HttpError) -> RetryDecision {
+        do {
+            let decision = try await sessions.wait { [request, error = loss.error] in
+                await outage.retrier.retry(request, failingWith: error)
+            }
+            return decision
+        } catch {
+            if Task.isCancelled { throw loss.cancelled() }
+            throw loss.final(nil, surfacing: HttpError(ending: error))
         }
     }
 
@@ -245,7 +263,8 @@ private struct StreamReconnection<R: Request> {
 }
 
 /// The tries to open another connection, since the loss of the last one that has served.
-private struct StreamOutage {
+// Unchecked: it is used by the task that reads the stream, or by the one that it waits for.
+private final class StreamOutage: @unchecked Sendable {
     /// When that one was lost.
     let start: Duration
     /// The retrier for all of them, so that its delays grow.
@@ -266,6 +285,9 @@ private struct StreamLoss {
     /// How long the connection was open.
     let age: Duration
 
+    /// Whether another connection might have an effect twice; unknown, and not assumed, when nothing was sent.
+    var mustNotBeRepeated: Bool { error.delivery == .maybeExecuted && error.request?.isIdempotent == false }
+
     /// The error that ends the stream.
     func final(_ decision: CallTrace.Decision?, surfacing other: HttpError? = nil) -> HttpError {
         var trace = trace
@@ -283,7 +305,7 @@ private struct StreamLoss {
         surfacing.call = error.call
         if surfacing.attempt == 0 { surfacing.attempt = error.attempt }
         if surfacing.request == nil { surfacing.request = error.request }
-        (surfacing.trace, surfacing.sequence) = (trace, nil)
+        surfacing.trace = trace
         surfacing.markFinal()
         return surfacing
     }

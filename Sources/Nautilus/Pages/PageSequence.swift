@@ -8,7 +8,7 @@
 /// No call is made before a reader waits for the first page, nor after it has left the loop. Each reader gets all pages
 /// from the first one, by calls of its own. After an error or the last page, the reader gets nil.
 ///
-/// A list belongs to the session in which its first page was asked for. When that session is over, the sequence ends
+/// A list belongs to the session in which its reader was made. When that session is over, the sequence ends
 /// with the service's error for the ``RefreshError`` that says how, even if the next page has already arrived: that
 /// page is not for the next user.
 ///
@@ -30,6 +30,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         return Iterator(
             reader: PageReader(first: first, service: service, limit: limit),
             service: service,
+            calls: first.bound(to: service),
             isPrefetching: isPrefetching
         )
     }
@@ -38,13 +39,19 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var reader: PageReader<R, Failure>
         private let service: AnyHttpService<Failure>
-        private let calls = CallSequence()
+        /// The call for the first page, which all others continue.
+        private let calls: CallBinding<R>
+        private var hasBegun = false
         private let isPrefetching: Bool
         private var prefetch: PagePrefetch<Element, Failure>?
 
-        init(reader: PageReader<R, Failure>, service: AnyHttpService<Failure>, isPrefetching: Bool) {
-            self.reader = reader
-            self.service = service
+        init(
+            reader: PageReader<R, Failure>,
+            service: AnyHttpService<Failure>,
+            calls: CallBinding<R>,
+            isPrefetching: Bool
+        ) {
+            (self.reader, self.service, self.calls) = (reader, service, calls)
             self.isPrefetching = isPrefetching
         }
 
@@ -75,7 +82,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
                 reader.advance(from: target, after: page)
                 if isPrefetching, case .page(let next) = reader.position {
                     prefetch = PagePrefetch { [service, calls] () async throws(Failure) in
-                        try await next.response(with: service, in: calls)
+                        try await next.response(with: service, continuing: calls)
                     }
                 }
                 return page
@@ -91,7 +98,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         ///
         /// - Throws: The service's own error for the end of the session.
         func checkSession() throws(Failure) {
-            if let end = calls.endOfSession { throw service.mapError(end) }
+            if let end = calls.sessions.end { throw service.mapError(end) }
         }
 
         /// Checks that the reader's task has not been cancelled.
@@ -117,8 +124,9 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
         }
 
         private mutating func page(at target: PageTarget<R>) async throws(Failure) -> Element {
-            defer { prefetch = nil }
-            guard let prefetch else { return try await target.response(with: service, in: calls) }
+            defer { (prefetch, hasBegun) = (nil, true) }
+            if !hasBegun { return try await calls.run(for: service) }
+            guard let prefetch else { return try await target.response(with: service, continuing: calls) }
             return try await prefetch.page()
         }
     }

@@ -22,12 +22,11 @@ public struct HttpRequest: Sendable, Redacted {
     /// Whether a redirect may have the body sent to another origin. The declared request sets it, and an interceptor
     /// may change it. Default: true.
     public var allowsBodyAcrossOrigins = true
-    /// Whether a retrier has put the user's credential into the request, in whichever field, so that the answer is for
-    /// this user only.
-    public private(set) var isStamped = false
-    /// The fields with the credential whose names do not show it (by ``HttpHeader/Name/isSensitive``). They are not
+    /// What the request carries of each credential.
+    package private(set) var tags: [any RequestTag] = []
+    /// The fields with a credential whose names do not show it (by ``HttpHeader/Name/isSensitive``). They are not
     /// printed either.
-    public private(set) var stampedNames: [HttpHeader.Name] = []
+    private var authorizedNames: [HttpHeader.Name] = []
     /// The values in the path that are not printed, as the route has marked them.
     var pathSecrets: [String] = []
     /// Whether a call has built the request, possibly changed since.
@@ -71,24 +70,26 @@ public struct HttpRequest: Sendable, Redacted {
         self.priority = priority
     }
 
-    /// Notes that the request now carries the user's credential. ``CredentialLease`` calls this; a retrier that puts a
-    /// credential on by itself has to call it, too.
+    /// Whether the request carries a credential of a session, in whichever field, so that the answer is for this user
+    /// only.
+    public var isAuthorized: Bool { !tags.isEmpty }
+
+    /// Notes what the request now carries of a credential.
     ///
-    /// - Parameter names: The fields with the credential whose names do not show it. Default: none.
-    public mutating func noteStamp(in names: [HttpHeader.Name] = []) {
-        isStamped = true
-        if !names.isEmpty { stampedNames += names }
+    /// - Parameter before: The header without the credential. Fields that it does not have are not printed from now on.
+    package mutating func tag(_ tag: some RequestTag, writtenSince before: HttpHeader) {
+        tags.append(tag)
+        for field in header.fields where field.name != .authorization && !field.name.isSensitive {
+            if !before.fields.contains(field) { authorizedNames.append(field.name) }
+        }
     }
 
-    /// Notes a credential in the fields that `before` did not have.
-    mutating func noteStamp(since before: HttpHeader) {
-        let fresh = header.fields.filter { $0.name != .authorization && !before.fields.contains($0) }
-        noteStamp(in: fresh.map(\.name).filter { !$0.isSensitive })
-    }
+    /// This request without any credential, as it goes to another origin.
+    package mutating func removeTags() { tags = [] }
 
     /// A field as text that is safe to log.
     func redacted(_ field: HttpHeader.Field) -> String {
-        if stampedNames.contains(field.name) { return "\(field.name): ‹redacted›" }
+        if authorizedNames.contains(field.name) { return "\(field.name): ‹redacted›" }
         // A field may name the URL, as `Referer` does.
         return field.hiding(pathSecrets).description
     }
@@ -190,4 +191,10 @@ public enum RequestPriority: Int, Hashable, Sendable, CaseIterable, Comparable {
     public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
         left.rawValue < right.rawValue
     }
+}
+
+/// What a request carries of a credential, as far as whoever writes it has to know.
+package protocol RequestTag: Sendable {
+    /// Why a request with this credential must not be written any more; nil while it may.
+    var refusal: (any Error)? { get }
 }

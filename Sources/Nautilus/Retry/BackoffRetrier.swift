@@ -11,7 +11,6 @@ public struct BackoffRetrier: Retrier {
     private var retries = 0
     private var lastDelay = Duration.zero
     private var offlineWait = OfflineWait()
-    private var isPartOfRefresh = false
     /// Why the last decision was taken; nil before the first.
     public private(set) var reason: RetryReason?
 
@@ -38,14 +37,11 @@ public struct BackoffRetrier: Retrier {
         self.init(.standard.with { $0.maxAttempts = maxAttempts })
     }
 
-    /// Waits until the gate lets the retry pass, or the call's session is over; first attempts are not held back.
+    /// Waits until the gate lets the retry pass.
     ///
-    /// - Throws: `CancellationError`; the end of the session.
-    public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        isPartOfRefresh = context.isPartOfRefresh
-        if context.number > 1, let gate = policy.gate, let origin = httpRequest.origin {
-            try await context.untilEndOfSession(of: httpRequest) { try await gate.pass(to: origin) }
-        }
+    /// - Throws: `CancellationError`.
+    public mutating func beforeRetry(of request: HttpRequest) async throws {
+        if let gate = policy.gate, let origin = request.origin { try await gate.pass(to: origin) }
     }
 
     /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. When
@@ -84,8 +80,8 @@ public struct BackoffRetrier: Retrier {
         if case .refused = retry.payment { return refuse(because: .budget) }
         (retries, lastDelay, self.reason) = (retries + 1, step, reason)
         delay = max(retry.delay, pause)
-        guard case .permit(let permit) = retry.payment else { return .retry(after: delay) }
-        return .retry(after: delay, paying: permit)
+        let permit: RetryPermit? = if case .permit(let permit) = retry.payment { permit } else { nil }
+        return .retry(after: delay, paying: permit, evenIfExecuted: policy.retriesNonIdempotentRequests)
     }
 
     /// Reports the success to the budget and the latencies.
@@ -137,7 +133,7 @@ public struct BackoffRetrier: Retrier {
         }
 
         // The request might be executed twice.
-        guard policy.mayRepeat(error, isPartOfRefresh: isPartOfRefresh) else { return .mayHaveExecuted }
+        guard policy.mayRepeat(error, isPartOfRefresh: CredentialWork.isRefresh) else { return .mayHaveExecuted }
         return nil
     }
 
@@ -158,7 +154,7 @@ public struct BackoffRetrier: Retrier {
         if let pause = policy.remainingPause(for: error), pause > delay { (delay, reason) = (pause, .gate(pause)) }
         if let reason = policy.reasonTooLate(for: delay, after: error) { return refuse(because: reason) }
         self.reason = reason
-        return .retry(after: delay)
+        return .retry(after: delay, evenIfExecuted: policy.retriesNonIdempotentRequests)
     }
 }
 

@@ -9,8 +9,6 @@
 /// )
 /// ```
 /// A retrier that is not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
-/// Before an attempt they are prepared in reverse order, so that the first retriers in the list have the last word
-/// there, too: a credential is stamped after all waiting is done.
 public struct ComposedRetrier: Retrier {
     private var retriers: [any Retrier]
     private var decider: (name: String, reason: RetryReason?)?
@@ -25,13 +23,14 @@ public struct ComposedRetrier: Retrier {
         self.retriers = retriers
     }
 
-    /// Prepares the request with each retrier, from last to first.
+    /// The credentials of all retriers.
+    public var credentials: [any CallCredential] { retriers.flatMap(\.credentials) }
+
+    /// Waits for each retrier in turn.
     ///
     /// - Throws: The error of the first one to fail; the rest are skipped.
-    public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        for index in retriers.indices.reversed() {
-            try await retriers[index].prepare(&httpRequest, context: context)
-        }
+    public mutating func beforeRetry(of request: HttpRequest) async throws {
+        for index in retriers.indices { try await retriers[index].beforeRetry(of: request) }
     }
 
     /// Asks the retriers in order until one decides.

@@ -75,7 +75,7 @@ public struct OfflinePause: Sendable {
 struct OfflineWait: Sendable {
     /// How a wait has ended.
     enum Ending: Hashable, Sendable {
-        /// The device is online again, or the session is over, which the next attempt reports.
+        /// The device is online again.
         ///
         /// - Parameter spread: How much longer the retry waits, so that calls do not all come back at once.
         case online(waited: Duration, spread: Duration)
@@ -99,12 +99,10 @@ struct OfflineWait: Sendable {
         let left = pause.longest - spent
         guard left > .zero, pause.concerns(error) else { return nil }
         let stopwatch = Stopwatch(pause.clock)
-        let calls = error.sequence ?? CallSequence()
-        try? await calls.untilEndOfSession(keepingLate: { await pause.wait(for: left) })
+        await pause.wait(for: left)
         if Task.isCancelled { return .cancelled }
         let waited = min(stopwatch.elapsed, left)
         spent += waited
-        if calls.endOfSession != nil { return .online(waited: waited, spread: .zero) }
         // A network that was back only briefly still counts: the next attempt finds out, and then waits longer.
         guard waited < left || pause.connectivity.isOnline else { return .stillOffline(waited: waited) }
         count += 1

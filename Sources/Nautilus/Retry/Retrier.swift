@@ -8,17 +8,20 @@
 
 /// Decides what follows a failure of one call.
 ///
-/// One retrier belongs to one call and stays in its task: it keeps state without a lock, and is not `Sendable`. It
-/// holds objects that calls share, such as a coordinator or a gate, by reference. Its conformance belongs to no actor,
-/// even in a module whose declarations are the main actor's by default.
+/// One retrier belongs to one call, which asks it one question at a time: it keeps state without a lock, and is not
+/// `Sendable`. It holds objects that calls share, such as a coordinator or a gate, by reference. Its conformance belongs to
+/// no actor, even in a module whose declarations are the main actor's by default.
 public protocol Retrier: NonisolatedConformance {
-    /// Prepares an attempt's request as the last step before it is sent: stamps a credential, waits for a gate.
+    /// The credentials that the call's requests carry, and whose sessions it ends with. Asked once, when the call is bound;
+    /// not of an anonymous call. Default: none.
+    var credentials: [any CallCredential] { get }
+
+    /// Returns when the next attempt may begin: waits at a gate, for instance. Called before each attempt but the first,
+    /// after the delay; its wait ends with the call's session. Default: at once.
     ///
-    /// Called for every attempt, again when an interceptor sends again, and once more, for the request as it was, when
-    /// an interceptor has held it back meanwhile (``HttpInterceptor/readmit(_:context:)``). Default: nothing.
-    ///
-    /// - Throws: Any error; then nothing is sent, and the error becomes the attempt's failure.
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws
+    /// - Parameter request: The request of the attempt that has failed.
+    /// - Throws: Any error; then no attempt follows, and it surfaces.
+    mutating func beforeRetry(of request: HttpRequest) async throws
 
     /// Decides what follows `error`. Asked exactly once per failed attempt, but never after a cancellation or past the
     /// deadline.
@@ -41,8 +44,10 @@ public protocol Retrier: NonisolatedConformance {
 }
 
 extension Retrier {
-    /// Does nothing.
-    public mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {}
+    /// None.
+    public var credentials: [any CallCredential] { [] }
+    /// Returns at once.
+    public mutating func beforeRetry(of request: HttpRequest) async throws {}
     /// Does nothing.
     public mutating func succeeded(_ success: CallSuccess) {}
     /// No reason.
@@ -85,7 +90,9 @@ public enum RetryDecision: Sendable, ExpressibleByBooleanLiteral {
     ///   - after: How long to wait first.
     ///   - paying: The permit that pays for the retry; the call uses it when the retry is sent, and drops it unused if
     ///     the retry is never sent. Default: nil, the retry is free.
-    case retry(after: Duration, paying: RetryPermit? = nil)
+    ///   - evenIfExecuted: Whether the request may be executed twice. Default: false: the call refuses another attempt
+    ///     unless the failure ``HttpError/isSafeToRepeat``.
+    case retry(after: Duration, paying: RetryPermit? = nil, evenIfExecuted: Bool = false)
     /// Leave the decision to the next retrier; when none retries, the error surfaces.
     case doNotRetry
     /// Let another error surface instead of the failure.
@@ -198,7 +205,7 @@ public struct RetryDescription: Sendable {
     /// Whether the retriers repeat a request unchanged after a 401.
     public var retriesUnauthorized: Bool
 
-    /// Retriers that authorize as ``CredentialLease`` does. The one repetition after a 401 does not count as an
+    /// Retriers that authorize with a ``CallAuthorizer``. The one repetition after a 401 does not count as an
     /// attempt: the server has answered at once, and has not acted on the request.
     public static let authorization = RetryDescription(maxAttempts: 1, authorizes: true)
 

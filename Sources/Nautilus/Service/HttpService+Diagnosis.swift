@@ -45,7 +45,7 @@ extension ServiceConfiguration {
         }
         if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
-        if let earlier = descriptions.beforeAuthorization { findings.append(.authorizationBehind(earlier)) }
+        if descriptions.repeatsBeforeAuthorization { findings.append(.authorizationBehindRetries) }
         findings += declared.header.merging(header).fields.filter(\.isOfUser).map { .credentialInHeader($0.name) }
         if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
             findings.append(.plainHttp(origin))
@@ -120,17 +120,10 @@ extension Collection where Element == RetryDescription {
         }
     }
 
-    /// The first of the retriers asked before the one that authorizes that must not be; nil for none.
-    fileprivate var beforeAuthorization: PolicyFinding.EarlierRetrier? {
-        guard contains(where: \.authorizes) else { return nil }
-        return prefix(while: { !$0.authorizes }).lazy.compactMap(\.mustFollowAuthorization).first
-    }
-}
-
-extension RetryDescription {
-    fileprivate var mustFollowAuthorization: PolicyFinding.EarlierRetrier? {
-        if gate != nil { return .gate }
-        return retriesUnauthorized && maxAttempts > 1 ? .retriesUnauthorized : nil
+    /// Whether a retrier that is asked before the one that authorizes repeats after a 401.
+    fileprivate var repeatsBeforeAuthorization: Bool {
+        contains(where: \.authorizes)
+            && prefix { !$0.authorizes }.contains { $0.retriesUnauthorized && $0.maxAttempts > 1 }
     }
 }
 
@@ -222,12 +215,7 @@ extension PolicyFinding: CustomStringConvertible {
             """
         case .interceptorOrder(let outer, let inner, let reason):
             "\(inner) belongs before \(outer) in `interceptors`: \(reason)"
-        case .authorizationBehind(.gate):
-            """
-            a retry is stamped before it waits at a gate, and may go out with a credential that is not valid any more: \
-            put the retrier that authorizes first in `ComposedRetrier.factory`
-            """
-        case .authorizationBehind(.retriesUnauthorized):
+        case .authorizationBehindRetries:
             """
             a 401 is answered by sending the rejected credential again, and not by a refresh: \
             put the retrier that authorizes first in `ComposedRetrier.factory`

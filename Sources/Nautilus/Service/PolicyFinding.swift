@@ -43,24 +43,14 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - inner: The type of the interceptor that belongs before it.
     ///   - because: Why; see ``InterceptorPlace``.
     case interceptorOrder(outer: String, inner: String, because: String)
-    /// A retrier that authorizes comes after one that it has to come before.
-    case authorizationBehind(EarlierRetrier)
+    /// A retrier that authorizes comes after one that repeats after a 401, and so sends the rejected credential again.
+    case authorizationBehindRetries
     /// A field of the service's `header` carries a credential. The finding has its name, never its value.
     case credentialInHeader(HttpHeader.Name)
     /// A component of the route, counted from 0, contains `/` or `?`, which are taken as data and percent-encoded.
     case separatorInRoute(component: Int)
     /// A base URL is plain `http`, and its host is another machine.
     case plainHttp(HttpOrigin)
-
-    /// The rule of a retrier that must not be asked before the one that authorizes.
-    public enum EarlierRetrier: Hashable, Sendable {
-        /// The retrier has a gate. Retriers prepare attempts in the opposite order, so an attempt would get its
-        /// credential first and then wait at the gate: it may go out with a credential that has been replaced
-        /// meanwhile.
-        case gate
-        /// The retrier repeats after a 401, and so sends the rejected credential again.
-        case retriesUnauthorized
-    }
 
     /// The sends that a budget pays for.
     public enum Payee: String, Hashable, Sendable {

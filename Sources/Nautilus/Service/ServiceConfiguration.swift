@@ -249,3 +249,14 @@ package struct BoundService<RequestError: Error>: ConfiguredService {
 
     package func mapError(_ error: HttpError) -> RequestError { map(error) }
 }
+
+extension BaseUrl {
+    /// Checks that a service is still at this base.
+    ///
+    /// - Throws: ``EnvironmentChange``.
+    fileprivate func check(_ present: BaseUrl) throws(EnvironmentChange) {
+        guard self === present || isSamePlace(as: present) else {
+            throw EnvironmentChange(from: origin, to: present.origin)
+        }
+    }
+}

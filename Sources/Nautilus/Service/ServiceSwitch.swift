@@ -161,7 +161,7 @@ extension ServiceSwitch {
     /// The selected service's, to which calls that begin now keep.
     public var configuration: ServiceConfiguration {
         #if DEBUG
-            NearMissWarnings.shared.check(self, isPartOfRefresh: RefreshScope.isActive)
+            NearMissWarnings.shared.check(self, isPartOfRefresh: CredentialWork.isRefresh)
         #endif
         let present = present
         return present.configuration.with { configuration in

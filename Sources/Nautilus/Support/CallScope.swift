@@ -3,39 +3,31 @@
 ///
 /// A task-local value reaches every task that is started within the call, even a task that outlives the call: one begun
 /// in `onSuccess`, or one that fetches a token for many callers. So the scope ends with its call, and does not bind
-/// such tasks any longer. A deadline binds even less: only the call's own task and, through cancellation, that task's
-/// children, but no other task started within the call.
+/// such tasks any longer. A deadline binds even less: only the call's own task, a task that it waits for
+/// (``reentering(_:)``) and, through cancellation, their children.
 package struct CallScope: Sendable {
-    /// The innermost scope that was entered around the current task; its call may have ended.
+    /// The scope that was entered around the current task; its call may have ended.
     @TaskLocal private static var entered: CallScope?
 
-    private static let lastID = Locked<UInt64>(0)
+    private static let lastId = Locked<UInt64>(0)
+    /// The most enclosing calls that are remembered: calls that start one another would otherwise form an endless chain.
+    private static var maxAncestors: Int { 16 }
 
-    private let state: Locked<State>
-
-    private struct State: Sendable {
-        let constants: Constants
-        var outer: CallScope?
-        var isOver = false
-    }
-
-    /// The facts about a call that never change.
-    package struct Constants: Sendable {
-        /// The call's number in this process, from 1.
-        package let id: UInt64
-        /// The numbers of the calls within which this one was made, the innermost first.
-        package let ancestorIDs: [UInt64]
-        /// The type of the call's request.
-        package let requestType: any Any.Type
-        /// How long the call may take; nil for no limit.
-        package let deadline: Duration?
-        /// The time since the call began, on the clock of its service.
-        package let stopwatch: Stopwatch
-        /// The facts that the service's parts have noted.
-        let facts: CallFacts
-        /// The call's task; nil outside of all tasks.
-        fileprivate let task: Int?
-    }
+    /// The call's number in this process, from 1.
+    package let id: UInt64
+    /// The numbers of the calls within which this one was made, the innermost first.
+    package let ancestorIds: [UInt64]
+    /// The type of the call's request.
+    package let requestType: any Any.Type
+    /// How long the call may take; nil for no limit.
+    package let deadline: Duration?
+    /// The time since the call began, on the clock of its service.
+    package let stopwatch: Stopwatch
+    /// The facts that the service's parts have noted.
+    let facts: CallFacts
+    private let isOver = Locked(false)
+    /// The task that the deadline binds; nil outside of all tasks.
+    private var task: Int?
 
     /// Creates a scope within the current one, for a call in the current task.
     package init(
@@ -44,77 +36,36 @@ package struct CallScope: Sendable {
         stopwatch: Stopwatch,
         facts: CallFacts = CallFacts()
     ) {
-        let outer = CallScope.current
-        outer?.forgetEnded()
-        let id = Self.lastID.withLock { last in
+        id = Self.lastId.withLock { last in
             last += 1
             return last
         }
-        let constants = Constants(
-            id: id,
-            ancestorIDs: Self.openIDs(from: outer),
-            requestType: requestType,
-            deadline: deadline?.clampedToCentury,
-            stopwatch: stopwatch,
-            facts: facts,
-            task: Self.currentTask
-        )
-        self.state = Locked(State(constants: constants, outer: outer))
+        ancestorIds = Self.current.map { [$0.id] + $0.ancestorIds.prefix(Self.maxAncestors - 1) } ?? []
+        (self.requestType, self.deadline, self.stopwatch) = (requestType, deadline?.clampedToCentury, stopwatch)
+        (self.facts, task) = (facts, Self.currentTask)
     }
 
-    package var constants: Constants { state.withLock { $0.constants } }
-
-    /// The call's number in this process, from 1.
-    package var id: UInt64 { state.withLock { $0.constants.id } }
-
-    /// The object behind the scope, by which a test sees that the scope is released.
-    package var object: AnyObject { state.object }
-
-    private static func openIDs(from innermost: CallScope?) -> [UInt64] {
-        var (scope, ids) = (innermost, [UInt64]())
-        while let inner = scope {
-            let (isOver, outer) = inner.state.withLock { ($0.isOver, $0.outer) }
-            if !isOver { ids.append(inner.id) }
-            scope = outer
-        }
-        return ids
-    }
-
-    /// The innermost call that the current task works for and that has not ended; nil outside of all calls.
+    /// The call that the current task works for; nil outside of all calls, and once it has ended.
     package static var current: CallScope? {
-        entered?.orGoingOn
-    }
-
-    /// This scope if its call goes on, otherwise the next outer scope whose call does.
-    private var orGoingOn: CallScope? {
-        var scope: CallScope? = self
-        while let inner = scope {
-            let (isOver, outer) = inner.state.withLock { ($0.isOver, $0.outer) }
-            guard isOver else { return inner }
-            scope = outer
-        }
-        return nil
-    }
-
-    /// Releases the outer scopes that have ended, since calls that start one another would otherwise form an endless
-    /// chain.
-    private func forgetEnded() {
-        let goingOn = state.withLock({ $0.outer })?.orGoingOn
-        let forgotten = state.withLock { state in
-            defer { state.outer = goingOn }
-            return state.outer
-        }
-        withExtendedLifetime(forgotten) {}
+        entered.flatMap { scope in scope.isOver.withLock { $0 } ? nil : scope }
     }
 
     /// Runs the call, and ends the scope with it.
     package func enter<Value>(_ work: () async -> Value) async -> Value {
-        defer {
-            state.withLock { $0.isOver = true }
-            // A task that outlives the call keeps this scope, but must not keep all outer ones, too.
-            forgetEnded()
-        }
+        defer { isOver.withLock { $0 = true } }
         return await Self.$entered.withValue(self, operation: work)
+    }
+
+    /// Work that a task of its own does for the call while the call waits for it: the deadline binds it as well.
+    package static func reentering<Value>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) -> @Sendable () async throws -> Value {
+        guard let scope = current, scope.remaining != nil else { return work }
+        return { [scope] in
+            var scope = scope
+            scope.task = currentTask
+            return try await $entered.withValue(scope, operation: work)
+        }
     }
 
     /// Starts work that belongs to no call.
@@ -127,14 +78,13 @@ package struct CallScope: Sendable {
         await $entered.withValue(nil, operation: work)
     }
 
-    /// The time left until the deadline, never negative; nil if there is no deadline, and in any task but the call's
-    /// own.
+    /// The time left until the deadline, never negative; nil if there is no deadline, and in any task that it does not
+    /// bind.
     ///
     /// A duration rather than an instant, since a call within this one may have a service with another clock.
     package var remaining: Duration? {
-        let constants = constants
-        guard let deadline = constants.deadline, constants.task == Self.currentTask else { return nil }
-        return max(.zero, deadline - constants.stopwatch.elapsed)
+        guard let deadline, task == Self.currentTask else { return nil }
+        return max(.zero, deadline - stopwatch.elapsed)
     }
 
     /// A number that tells running tasks apart; nil outside of all tasks.
@@ -185,7 +135,7 @@ public struct CallFacts: Sendable {
 
     /// The facts about the call that the current task works for; nil outside of all calls. Meant for a ``ServiceHook``;
     /// interceptors and transports have them in ``AttemptContext/facts``.
-    public static var current: CallFacts? { CallScope.current?.constants.facts }
+    public static var current: CallFacts? { CallScope.current?.facts }
 
     /// Notes a fact, replacing the one that the same object has noted before.
     ///

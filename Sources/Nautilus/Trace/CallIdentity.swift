@@ -5,8 +5,8 @@
 public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     /// The call's number in this process, from 1; 0 for no call, as in a context that a test has made.
     public let id: UInt64
-    /// The numbers of the calls within which this one was made and which wait for it, the innermost first; without
-    /// calls that had already ended then.
+    /// The numbers of the calls within which this one was made, the innermost first and at most 16; empty when there is
+    /// none, or when it had already ended then.
     public let ancestors: [UInt64]
     private let requestType: (any Any.Type)?
 
@@ -27,8 +27,8 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
         (self.id, self.ancestors, self.requestType) = (id, ancestors, requestType)
     }
 
-    init(_ scope: CallScope.Constants) {
-        self.init(id: scope.id, ancestors: scope.ancestorIDs, requestType: scope.requestType)
+    init(_ scope: CallScope) {
+        self.init(id: scope.id, ancestors: scope.ancestorIds, requestType: scope.requestType)
     }
 
     /// The number of the call within which this one was made; nil when there is none, or when it had already ended

@@ -79,7 +79,18 @@ extension CallTrace {
             set { fields.value.delivery = newValue }
         }
 
+        /// What the request carried of each credential.
+        package var tags: [any RequestTag] { fields.value.tags.list }
+
         private var fields: Boxed<Fields>
+
+        /// Not a part of what tells records apart.
+        fileprivate struct Tags: Sendable, Hashable {
+            let list: [any RequestTag]
+
+            static func == (left: Tags, right: Tags) -> Bool { true }
+            func hash(into hasher: inout Hasher) {}
+        }
 
         fileprivate struct Fields: Sendable, Hashable {
             let call: UInt64
@@ -88,6 +99,7 @@ extension CallTrace {
             let attempt: Int
             let role: Role
             let request: RequestSummary
+            let tags: Tags
             let start: Duration
             var latency: Duration?
             var connectionWait: Duration = .zero
@@ -105,6 +117,7 @@ extension CallTrace {
             attempt: Int,
             role: Role,
             request: RequestSummary,
+            tags: [any RequestTag] = [],
             start: Duration,
             latency: Duration? = nil,
             connectionWait: Duration = .zero,
@@ -122,6 +135,7 @@ extension CallTrace {
                     attempt: attempt,
                     role: role,
                     request: request,
+                    tags: Tags(list: tags),
                     start: start,
                     latency: latency,
                     connectionWait: connectionWait,

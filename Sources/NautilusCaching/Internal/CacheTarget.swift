@@ -69,7 +69,7 @@ extension HttpRequest {
     ///
     /// - Parameter appFields: Fields that belong to no user, whatever their names suggest.
     func hasCredential(besides appFields: Set<HttpHeader.Name>) -> Bool {
-        isStamped
+        isAuthorized
             || header.fields.contains { CredentialNames.shared.contains($0.name) && !appFields.contains($0.name) }
     }
 }

@@ -15,7 +15,7 @@ extension Session {
     /// for it: they fail at once with `RefreshError.signedOut`.
     ///
     /// From here on, no request with the credential is handed to a transport, and one that waits in a transport for a
-    /// connection is not written: transports ask `AttemptContext.endOfSession(of:)`. Two kinds of requests still go
+    /// connection is not written: transports ask `HttpRequest.refusal`. Two kinds of requests still go
     /// out. A request already handed to Foundation's `URLSession`, the default on Apple's platforms, is sent if it is
     /// queued or its connection is being made there. And another process looks before each attempt, so that a request
     /// already handed to its transport is sent. The answer to a request already sent still reaches its caller: what the

@@ -85,6 +85,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
                 if let isSignedIn = event.isSignedIn, isSignedIn != states.latest { states.send(isSignedIn) }
                 broadcast.send(event)
             },
+            onLook: { [weak shared] in shared?.lookForChanges() },
             refresh: { [shared] in try await shared.refresh($0) }
         )
         shared.attach(coordinator)
@@ -157,9 +158,10 @@ extension Session: CredentialSource {
     /// A credential with its version.
     public typealias Grant = RefreshCoordinator<Credential>.Grant
 
-    /// The session of a call that begins now, as far as this process has seen. A session that was stored all along and
-    /// is merely read later counts as the same one.
-    public var session: RefreshCoordinator<Credential>.Session { coordinator.session }
+    /// The session of a call that begins now. A session that was stored all along and is merely read later counts as the
+    /// same one. A change by another process is seen at once in a ``FileStore`` or a ``MemoryStore``; in a slower store by
+    /// the call after next: one that is bound before it fails with `RefreshError.superseded`.
+    public var session: CallSession { shared.session(coordinator) }
 
     /// The credential as of now, with its version, for code that sends its own requests; nil when nobody is signed in.
     /// Neither looks at the store nor renews: prefer ``grant(continuing:)``.
@@ -169,21 +171,6 @@ extension Session: CredentialSource {
     /// Tells who is signed in, if the credential says so. ``restore()`` looks at the store first. See
     /// `RefreshCoordinator.grants`.
     public var grants: AsyncStream<Grant?> { coordinator.grants }
-
-    /// Why a session is over, as far as this process has seen; see `RefreshCoordinator.end(of:)`.
-    public func end(of session: RefreshCoordinator<Credential>.Session) -> RefreshError? {
-        coordinator.end(of: session)
-    }
-
-    /// Returns when a session is over, as far as this process has seen, or when the task is cancelled; see
-    /// `RefreshCoordinator.waitForEnd(of:)`.
-    public func waitForEnd(of session: RefreshCoordinator<Credential>.Session) async {
-        await coordinator.waitForEnd(of: session)
-    }
-
-    /// Looks at the store in the background, at most once a second. An open connection calls this when something is
-    /// sent or received over it, so that it ends when the user has signed out in another process.
-    public func lookForChanges() { shared.lookForChanges() }
 
     /// Looks at the store: a user who was signed in by an earlier run, or by another process, is then signed in here,
     /// too.
@@ -209,15 +196,31 @@ extension Session: CredentialSource {
         return try await coordinator.grant(continuing: previous)
     }
 
-    /// The credential to stamp on an attempt that goes to `origin`; see `RefreshCoordinator.grant(continuing:for:)`.
+    /// The newest credential of a session if it can be used now, as far as this process has seen.
     ///
-    /// - Throws: The errors of ``grant(continuing:)``; `RefreshError` when the credential is not for `origin`, also
-    ///   because another session object of this process with the same record has taken it elsewhere first.
-    public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
-        try await shared.catchUp()
-        let grant = try await coordinator.grant(continuing: previous, for: origin)
+    /// - Throws: `RefreshError` when the credential is not for `origin`, also because another session object of this
+    ///   process with the same record has taken it elsewhere first.
+    public func usable(in session: CallSession, for origin: HttpOrigin) throws -> Grant? {
+        guard let grant = try coordinator.usable(in: session, for: origin) else { return nil }
         try originCheck.admit(shared.knownId, to: origin)
         return grant
+    }
+
+    /// Whether the store has what is known here; false where it cannot answer at once.
+    public var isUpToDate: Bool? { shared.isUpToDate }
+
+    /// Looks at the store, and waits until the session has a credential that can be used.
+    ///
+    /// - Throws: The errors of ``grant(continuing:)``.
+    public func ready(in session: CallSession) async throws {
+        try await shared.catchUp()
+        try await coordinator.ready(in: session)
+    }
+
+    /// Has a rejected credential replaced; see `refresh(rejecting:)` with a grant.
+    public func refresh(rejecting tag: CredentialTag) async throws -> CredentialTag {
+        try await shared.catchUp()
+        return try await coordinator.refresh(rejecting: tag)
     }
 
     /// The credential with which to send a call again after the server has rejected its `grant`; see

@@ -45,8 +45,7 @@ extension Request {
         defer { partial.discard() }
         let configuration = service.configuration.derived(from: self) { partial.beginsAnew(after: $0) }
         let service = BoundService(configuration, mappingErrorsAs: service)
-        let calls = CallSequence()
-        let response = try await Download(base: self, partial: partial, calls: calls).response(with: service, in: calls)
+        let response = try await Download(base: self, partial: partial).response(with: service)
         return response.replacingBody(target)
     }
 }
@@ -57,7 +56,6 @@ private struct Download<Base: Request>: ForwardingRequest {
 
     let base: Base
     let partial: PartialDownload
-    let calls: CallSequence
 
     var forwarded: any Request { base }
     var streamsResponse: Bool { true }
@@ -72,7 +70,7 @@ private struct Download<Base: Request>: ForwardingRequest {
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws {
         let isRest = !rangeHeader.isEmpty
         do {
-            try await calls.untilEndOfSession { [partial] in try await partial.receive(response, isRest: isRest) }
+            try await partial.receive(response, isRest: isRest)
         } catch {
             // If the user left at the very moment when the file was done, the file stays.
             if !partial.isWhole { throw error }

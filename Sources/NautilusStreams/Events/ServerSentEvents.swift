@@ -85,10 +85,10 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         private let service: AnyHttpService<Failure>
         private let coders: JsonCoders.Carried?
         private let connections: Confined<StreamConnections<R>>
-        private let calls: CallSequence
+        private let sessions: CallSessions
         private var parser: EventParser
         /// Nil between two connections.
-        private var chunks: EventChunks?
+        private var chunks: HttpBodyStream.AsyncIterator?
         private var isOver = false
         /// Whether an event has come over the connection.
         private var hasReceived = false
@@ -103,7 +103,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
         ) {
             let configuration = service.configuration.derived(from: base)
             let connections = StreamConnections(of: base, with: configuration, reconnectLimit: reconnectLimit)
-            (self.connections, calls) = (Confined(connections), connections.calls)
+            (self.connections, sessions) = (Confined(connections), connections.sessions)
             (self.base, self.service) = (base, service)
             self.coders = configuration.coders.carried
             self.parser = parser
@@ -117,7 +117,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
             do {
                 while !isOver {
                     try Task.checkCancellation()
-                    if let end = calls.endOfSession { throw end }
+                    if let end = sessions.end { throw end }
                     if var event = try parser.next() {
                         connections.value.received()
                         hasReceived = true
@@ -135,7 +135,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 
         private mutating func connect() async throws {
             let request = EventsRequest(base: base, lastEventId: parser.lastEventId)
-            let response = try await calls.untilEndOfSession { [connections] in
+            let response = try await sessions.wait { [connections] in
                 try await connections.value.open(request)
             }
             guard let body = response.body else {
@@ -144,14 +144,14 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
             }
             self.body = body
             hasReceived = false
-            chunks = EventChunks(body, calls)
+            chunks = body.makeAsyncIterator()
         }
 
         private mutating func read() async throws {
             var failure: HttpError?
             do {
                 if let chunk = try await chunks?.next() {
-                    calls.lookForChanges()
+                    sessions.look()
                     return parser.append(chunk)
                 }
             } catch let error as HttpError {
@@ -171,7 +171,7 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 return
             }
             let loss = failure ?? HttpError(.transport(.networkConnectionLost), stage: .send)
-            try await calls.untilEndOfSession { [connections, delay = parser.reconnectionDelay ?? .zero] in
+            try await sessions.wait { [connections, delay = parser.reconnectionDelay ?? .zero] in
                 try await connections.value.waitForNext(after: loss, notBefore: delay)
             }
         }
@@ -181,24 +181,6 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
 extension ServerSentEvents.AsyncIterator: Redacted {
     /// The type alone: an event's id may be a secret.
     public var description: String { "ServerSentEvents.AsyncIterator" }
-}
-
-/// The chunks of one connection; they end with the session in which it was opened.
-private struct EventChunks {
-    private let chunks: Confined<HttpBodyStream.AsyncIterator>
-    private let calls: CallSequence
-
-    init(_ body: HttpBodyStream, _ calls: CallSequence) {
-        chunks = Confined(body.makeAsyncIterator())
-        self.calls = calls
-    }
-
-    /// The next chunk; nil after the last.
-    ///
-    /// - Throws: The body's error; `CallSequence/endOfSession` as soon as the session is over.
-    func next() async throws -> Data? {
-        try await calls.untilEndOfSession { [chunks] in try await chunks.value.next() }
-    }
 }
 
 /// One connection to a stream of events. The result is nil when the server says that there are no more events.

@@ -44,7 +44,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     private let opened: RequestSummary?
     private let coders: JsonCoders
     private let link: WebSocketLink
-    private let calls: CallSequence
+    private let sessions: CallSessions
     private let keeper: Task<Void, Never>
     /// The connection that is read to its end, even when a sender has found that it is lost, since it may still hold
     /// messages. Nil between two connections.
@@ -62,17 +62,17 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
         service: BoundService<Failure>
     ) {
         let connection = response.body.connection
-        let (link, calls) = (WebSocketLink(connection), connections.value.calls)
+        let (link, sessions) = (WebSocketLink(connection), connections.value.sessions)
         (self.request, self.opened) = (request, response.trace.request)
         self.coders = service.configuration.coders
         self.link = link
-        self.calls = calls
+        self.sessions = sessions
         self.unread = Locked(WebSocketLink.Open(connection: connection, number: 1))
         self.mapError = { service.mapError($0) }
         // The task has to outlive the deadline of the surrounding call.
         self.keeper = BackgroundTask.start {
             await withTaskGroup(of: Void.self) { group in
-                if calls.hasSession { group.addTask { await Self.endWithSession(link, calls) } }
+                if !sessions.isEmpty { group.addTask { await Self.endWithSession(link, sessions) } }
                 group.addTask { await Self.keep(link, opening, connections) }
                 await group.next()
                 group.cancelAll()
@@ -168,7 +168,7 @@ extension MessageStream {
                 continue
             }
             link.received(over: open)
-            calls.lookForChanges()
+            sessions.look()
             // If the session has ended while the reader waited, the message belongs to the previous user.
             if await endIfSessionIsOver() { continue }
             do {
@@ -181,7 +181,7 @@ extension MessageStream {
     }
 
     private func onConnection(_ body: (any WebSocketConnection) async throws -> Void) async throws {
-        calls.lookForChanges()
+        sessions.look()
         while let open = try await link.current() {
             // The sender may be another user by now.
             if await endIfSessionIsOver() { continue }
@@ -190,7 +190,7 @@ extension MessageStream {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                if var end = calls.endOfSession {
+                if var end = sessions.end {
                     // The sign-out has closed the socket under this message, of which a part may be on its way.
                     end.delivery = .maybeExecuted
                     throw end
@@ -247,9 +247,9 @@ extension MessageStream {
 
     /// Closes the socket when the session in which it was opened is over, since the next user's messages do not belong
     /// on it.
-    private static func endWithSession(_ link: WebSocketLink, _ calls: CallSequence) async {
-        await calls.waitForEndOfSession()
-        guard let end = calls.endOfSession else { return }
+    private static func endWithSession(_ link: WebSocketLink, _ sessions: CallSessions) async {
+        await sessions.waitForEnd()
+        guard let end = sessions.end else { return }
         await link.end(end)?.close(WebSocketClosure(.goingAway))
     }
 
@@ -257,7 +257,7 @@ extension MessageStream {
     ///
     /// - Returns: Whether the session is over; the link has ended then, if it had not already.
     private func endIfSessionIsOver() async -> Bool {
-        guard let end = calls.endOfSession else { return false }
+        guard let end = sessions.end else { return false }
         await link.end(end)?.close(WebSocketClosure(.goingAway))
         return true
     }
@@ -275,7 +275,7 @@ extension MessageStream {
                 let connection = try await connections.value.open(opening).body.connection
                 guard link.reopened(connection) else { return await connection.close(.init(.goingAway)) }
             } catch {
-                link.end(connections.value.calls.ending(error))
+                link.end(error)
                 return
             }
         }

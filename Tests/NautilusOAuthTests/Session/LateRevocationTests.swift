@@ -251,6 +251,7 @@ struct LateRevocationTests {
             try await world.sleep(.seconds(held))
             lock.unlock()
             try await other.signIn(world.server.signIn("carl", at: world.date))
+            try await session.restore()
             #expect(await world.call(session).isOk)
             #expect(world.server.carried == ["carl-a1"])
         }

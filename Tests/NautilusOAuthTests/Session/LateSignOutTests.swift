@@ -37,7 +37,8 @@ struct LateSignOutTests {
             #expect(await world.call(world.process()).isOk)
             #expect(world.server.carried.suffix(2) == ["bert-a1", "bert-a1"])
             #expect(world.server.revoked == revoked)
-            // Heard of by a call here as well, so that this one's user is meant from now on.
+            // Heard of here as well, so that this one's user is meant from now on.
+            try await first.restore()
             #expect(await world.call(first).isOk)
             try await first.signOut()
             #expect(await world.call(second).isSignedOut)

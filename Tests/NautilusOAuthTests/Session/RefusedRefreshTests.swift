@@ -169,6 +169,7 @@ struct RefusedRefreshTests {
             try await second.signOut()
             #expect(try await world.store.load(first.key) == nil)
             try await first.signIn(world.server.signIn("bert", at: world.date))
+            try await second.restore()
             #expect(await world.call(second).isOk)
         }
     }

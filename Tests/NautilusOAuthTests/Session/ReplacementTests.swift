@@ -24,6 +24,7 @@ struct ReplacementTests {
             #expect(world.server.carried.isEmpty)
             lock?.unlock()
             _ = await signIn
+            try await first.restore()
             #expect(await world.calls([first, second, world.process()]).okCount == 3)
             #expect(world.server.carried == ["bert-a1", "bert-a1", "bert-a1"])
             #expect(try await world.stored(second)?.number == 2)
@@ -77,6 +78,7 @@ struct ReplacementTests {
             #expect(await call.isSignedOut)
             try await world.sleep(.seconds(60))
             #expect(world.server.revoked.isEmpty)
+            try await first.restore()
             #expect(await world.call(first).isOk)
             #expect(world.server.carried == ["bert-a1"])
         }

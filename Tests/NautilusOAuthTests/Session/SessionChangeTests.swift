@@ -213,6 +213,7 @@ struct SessionChangeTests {
             try await world.process().signIn(world.server.signIn("carl", at: world.date))
             #expect(try await world.stored(first)?.number == 3)
             try await world.sleep(.seconds(3600))
+            try await first.restore()
             #expect(await world.call(first).isOk)
             #expect(try await world.stored(first)?.number == 3)
         }
@@ -228,6 +229,7 @@ struct SessionChangeTests {
             try await second.signIn(world.server.signIn("bert", at: world.date))
             _ = await call
             #expect(try await world.stored(first)?.credential.accessToken == "bert-a1")
+            try await first.restore()
             #expect(await world.call(first).isOk)
             #expect(world.server.carried.last == "bert-a1")
             #expect(world.server.reuses == 0)

@@ -37,6 +37,7 @@ struct SessionRevocationTests {
             try await second.signIn(bert, revokingReplaced: isAskedFor)
             try await world.sleep(.seconds(1))
             #expect(world.server.revoked == (isAskedFor ? ["anna-r1", "anna-a1"] : []))
+            try await first.restore()
             #expect(await world.call(first).isOk)
         }
     }

@@ -188,6 +188,7 @@ struct SignOutTests {
             #expect(await world.call(second).isSignedOut)
             #expect(world.server.carried == ["anna-a2"])
             try await second.signIn(world.server.signIn("bert", at: world.date))
+            try await first.restore()
             #expect(await world.call(first).isOk)
             #expect(world.server.carried == ["anna-a2", "bert-a1"])
         }

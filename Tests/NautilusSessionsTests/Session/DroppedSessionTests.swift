@@ -50,6 +50,7 @@ struct DroppedSessionTests {
             // Whoever signs in next is followed as ever.
             store.isFull.withLock { $0 = false }
             try await session.signIn(world.server.signIn("bert", at: world.date))
+            try await other.restore()
             #expect(await world.call(other).token == "bert-1")
         }
     }

@@ -61,6 +61,7 @@ struct FollowingTests {
             store.breakDown(false)
             try await world.sleep(.seconds(3600))
             #expect(await world.call(there).token == "bert-2")
+            try await here.restore()
             #expect(await world.call(here).token == "bert-2")
         }
     }

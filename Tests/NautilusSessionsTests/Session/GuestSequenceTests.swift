@@ -43,28 +43,6 @@ struct GuestSequenceTests {
         }
     }
 
-    @Test("a guest among a user's calls is not given the user's, nor the other way round", arguments: [true, false])
-    func sequence(guestFirst: Bool) async throws {
-        try await TokenWorld.run { world in
-            let session = try await world.signedIn()
-            let transport = ScriptedTransport(clock: world.clock) { request, _ in
-                .reply(header: ["Cache-Control": "max-age=100"], text: request.header["X-Api-Token"] ?? "guest")
-            }
-            let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString }, wallClock: { world.date })
-            let service = world.api.with {
-                $0.transport = transport
-                $0.retrierFactory = session.retrierFactory
-                $0.interceptors = [cache]
-            }
-            let calls = CallSequence()
-            if guestFirst { #expect(try await GetNotes().response(with: service.signedOut, in: calls).body == "guest") }
-            let user = try? await GetNotes().response(with: service, in: calls).body
-            // What a guest began does not go on as a user.
-            #expect(user == (guestFirst ? nil : "anna-1"))
-            #expect(try await GetNotes().response(with: service.signedOut, in: calls).body == "guest")
-        }
-    }
-
     @Test("a call is not given what a cache on disk has, whose user has left while the disk was read")
     func leftWhileReading() async throws {
         try await TokenWorld.run { world in

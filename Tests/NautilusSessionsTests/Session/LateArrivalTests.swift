@@ -33,6 +33,7 @@ struct LateArrivalTests {
             store.mend()
             try await world.sleep(.seconds(120))
             #expect(world.storedToken == "bert-1")
+            try await here.restore()
             for process in [here, there, world.process()] { #expect(await world.call(process).token == "bert-1") }
         }
     }

@@ -121,6 +121,7 @@ struct LateSignInTests {
             await signIn.value
             try await world.sleep(.seconds(60))
             #expect(await world.call(there).token == "carl-1")
+            try await here.restore()
             #expect(await world.call(here).token == "carl-1")
         }
     }

@@ -138,6 +138,7 @@ struct LostLockTests {
             try await world.sleep(.seconds(60))
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "bert-1")
             #expect(await world.call(app).token == "bert-1")
+            try await other.restore()
             #expect(await world.call(other).token == "bert-1")
         }
     }

@@ -154,6 +154,65 @@ struct SlowLookTests {
         }
     }
 
+    @Test("one that began after the server had ended the session elsewhere is told so, as is the first of a process")
+    func expiredBefore() async throws {
+        try await TokenWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            world.server.endSessions()
+            try await world.sleep(.seconds(3600))
+            for process in [session, other, world.process()] {
+                guard case .sessionExpired? = await world.call(process).refreshError else {
+                    Issue.record("it has not failed as what it is")
+                    continue
+                }
+            }
+            #expect(world.server.carried == [])
+        }
+    }
+
+    @Test("a retrier of one's own sends nothing again for a user who has signed out elsewhere during its backoff")
+    func ownRetrier() async throws {
+        try await TokenWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            let transport = ScriptedTransport(
+                .status(503, header: [.retryAfter: "20"]),
+                .reply(text: "a"),
+                clock: world.clock
+            )
+            let service = world.api.with {
+                $0.transport = transport
+                $0.retrierFactory = ComposedRetrier.factory(
+                    session.authorization { token, request in request.header["X-Api-Token"] = token.value },
+                    BackoffRetrier.factory()
+                )
+            }
+            async let call = GetNotes().result(with: service)
+            try await world.sleep(.seconds(5))
+            try await other.signOut()
+            let result = await call
+            guard case .signedOut? = result.refreshError else { return #expect(Bool(false), "\(result)") }
+            #expect(transport.count == 1)
+        }
+    }
+
+    @Test("one that began after the user had signed out elsewhere is told so, as is the first of a process")
+    func signedOutBefore() async throws {
+        try await TokenWorld.run { world in
+            let (session, other) = (try await world.signedIn(), world.process())
+            try await other.restore()
+            try await session.signOut()
+            for process in [session, other, world.process()] {
+                guard case .signedOut? = await world.call(process).refreshError else {
+                    Issue.record("it has not failed as what it is")
+                    continue
+                }
+            }
+            #expect(world.server.carried == [])
+        }
+    }
+
     @Test("nor as one who signs in elsewhere while it is looked what another process has renewed")
     func renewedBefore() async throws {
         try await TokenWorld.run { world in

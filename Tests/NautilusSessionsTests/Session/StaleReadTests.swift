@@ -99,6 +99,7 @@ struct StaleReadTests {
         try await TokenWorld.run { world in
             let (there, here, store) = try await Self.following(in: world)
             try await there.signIn(world.server.signIn("bert", at: world.date))
+            try await here.restore()
             #expect(await world.call(here).token == "bert-1")
             store.isStale = true
             #expect(await world.call(here).token == "bert-1")

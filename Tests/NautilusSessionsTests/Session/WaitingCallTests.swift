@@ -38,7 +38,10 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("for anything else than its answer, and fails as signed out", arguments: Wait.allCases)
+    @Test(
+        "a call that waits for anything but its answer fails at once when its user signs out",
+        arguments: Wait.allCases
+    )
     func waits(for wait: Wait) async throws {
         try await TokenWorld.run { world in
             let store = HangingStore(base: world.store, clock: world.clock)
@@ -103,7 +106,7 @@ struct WaitingCallTests {
         let number = Locked<Int?>(nil)
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-            let found = try await context.untilEndOfSession(of: request) { [clock] in
+            let found = try await context.wait { [clock] in
                 await BackgroundTask.start { try? await clock.sleep(for: .seconds(1)) }.value
                 return 7
             }
@@ -112,7 +115,7 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("and what the wait has brought by then is not lost, such as a slot, though the caller leaves")
+    @Test("the value that a wait still returns when the caller leaves, such as a slot, is not lost")
     func lateValue() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -129,14 +132,15 @@ struct WaitingCallTests {
         }
     }
 
-    /// Stamps some requests only.
+    /// Has a credential for some requests only.
     private struct Choosy: Retrier {
-        var lease: CredentialLease<Session<ApiToken>>
+        let credentials: [any CallCredential]
         var backoff: any Retrier
 
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            guard httpRequest.url.path.hasPrefix("/me") else { return }
-            try await lease.stamp(&httpRequest, context: context) { $1.header["X-Api-Token"] = $0.value }
+        init(_ session: Session<ApiToken>, for request: any Request) {
+            let authorizer = CallAuthorizer(session) { $1.header["X-Api-Token"] = $0.value }
+            credentials = request is GetElsewhere ? [authorizer] : []
+            backoff = BackoffRetrier.factory().create(for: request)
         }
 
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
@@ -144,16 +148,14 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("nor one that goes out without the credential, by a retrier of one's own", arguments: [true, false])
-    func unstamped(isSignedIn: Bool) async throws {
+    @Test("a call whose retrier names no credential goes on whoever signs out or in", arguments: [true, false])
+    func anonymousByRetrier(isSignedIn: Bool) async throws {
         try await TokenWorld.run { world in
             let session = isSignedIn ? try await world.signedIn() : world.process()
             let transport = ScriptedTransport(.status(503), .reply(text: "a"), clock: world.clock)
             let service = world.api.with {
                 $0.transport = transport
-                $0.retrierFactory = AnyRetrierFactory { request in
-                    Choosy(lease: CredentialLease(session), backoff: BackoffRetrier.factory().create(for: request))
-                }
+                $0.retrierFactory = AnyRetrierFactory { request in Choosy(session, for: request) }
             }
             let result = Locked<CallResult?>(nil)
             let call = BackgroundTask.start {
@@ -171,7 +173,7 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("nor a guest's, though it is among a user's")
+    @Test("an anonymous call among a user's goes on through a sign-out")
     func guest() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -185,10 +187,10 @@ struct WaitingCallTests {
                 $0.transport = transport
                 $0.retrierFactory = session.retrierFactory
             }
-            let (calls, body) = (CallSequence(), Locked<String?>(nil))
-            _ = try await GetNotes().response(with: service, in: calls)
+            let body = Locked<String?>(nil)
+            _ = try await GetNotes().response(with: service)
             let call = BackgroundTask.start {
-                let response = try? await GetNotes().response(with: service.signedOut, in: calls)
+                let response = try? await GetNotes().response(with: service.signedOut)
                 body.withLock { $0 = response?.body }
             }
             try await world.sleep(.milliseconds(1))
@@ -198,7 +200,7 @@ struct WaitingCallTests {
         }
     }
 
-    @Test("and not one that goes elsewhere, without the credential")
+    @Test("a call to another origin, which gets no credential, ends with its session as well")
     func elsewhere() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -215,7 +217,8 @@ struct WaitingCallTests {
             try await world.sleep(.milliseconds(1))
             try await session.signOut()
             await call.value
-            #expect(result.withLock { $0 }?.text == "a")
+            #expect(result.withLock { $0 }?.error?.requiresSignIn == true)
+            #expect(transport.count == 1)
         }
     }
 }

@@ -6,12 +6,12 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-/// A call belongs to the session in which it begins, and not to that in which its first request happens to be stamped.
+/// A call belongs to the session in which it begins, and not to that in which its first request is authorized.
 @Suite("A call that waits before its first request, while somebody else signs in")
 struct CallSessionTests {
-    /// Where a call may wait before it is stamped.
+    /// Where a call may wait before its request is authorized.
     enum Place: CaseIterable {
-        case limit, asyncHeader, hook, failedUnstamped, coalescing
+        case limit, asyncHeader, hook, failedFirst, coalescing
     }
 
     private struct SlowHook: ServiceHook {
@@ -22,7 +22,7 @@ struct CallSessionTests {
         }
     }
 
-    /// Fails each first attempt before it is stamped.
+    /// Fails each first attempt before its request is authorized.
     private struct FailingFirst: HttpInterceptor {
         func intercept(
             _ request: HttpRequest,
@@ -54,7 +54,7 @@ struct CallSessionTests {
             let interceptors: [any HttpInterceptor] =
                 switch place {
                 case .limit: [ConcurrencyLimit(1)]
-                case .failedUnstamped: [FailingFirst()]
+                case .failedFirst: [FailingFirst()]
                 case .coalescing: [RequestCoalescing(accounts: .separate { _ in "one" }), ConcurrencyLimit(1)]
                 case .asyncHeader, .hook: []
                 }
@@ -89,7 +89,7 @@ struct CallSessionTests {
         }
     }
 
-    @Test("it fails with the first end, a sign-out, and nothing of it is sent", arguments: Place.allCases)
+    @Test("a call that waits fails with its session's first end, and nothing of it is sent", arguments: Place.allCases)
     func firstEnd(place: Place) async throws {
         try await simulate { simulation in
             let world = World(simulation)
@@ -107,7 +107,7 @@ struct CallSessionTests {
         }
     }
 
-    @Test("one that began while nobody was signed in does not go out as the user who signs in later")
+    @Test("a call that began while nobody was signed in does not go out as the user who signs in later")
     func signedOut() async throws {
         try await simulate { simulation in
             let world = World(simulation, signedIn: nil)
@@ -125,7 +125,7 @@ struct CallSessionTests {
             let world = World(simulation)
             let (session, isOver) = (world.coordinator.session, Locked(false))
             simulation.start {
-                await world.coordinator.waitForEnd(of: session)
+                await session.waitForEnd()
                 isOver.withLock { $0 = true }
             }
             try await world.clock.sleep(for: .seconds(1))
@@ -135,17 +135,17 @@ struct CallSessionTests {
             world.coordinator.signOut()
             try await world.clock.sleep(for: .seconds(1))
             #expect(isOver.withLock { $0 })
-            await world.coordinator.waitForEnd(of: session)
+            await session.waitForEnd()
         }
     }
 
-    @Test("nor does it end when it becomes known that it has been going on all along")
+    @Test("a session does not end when it becomes known that it has been going on all along")
     func endOfOneThatBecomesKnown() async throws {
         try await simulate { simulation in
             let coordinator = RefreshCoordinator<Token>(clock: simulation.clock) { $0 }
             let (session, isOver) = (coordinator.session, Locked(false))
             simulation.start {
-                await coordinator.waitForEnd(of: session)
+                await session.waitForEnd()
                 isOver.withLock { $0 = true }
             }
             try await simulation.clock.sleep(for: .seconds(1))
@@ -159,7 +159,7 @@ struct CallSessionTests {
         }
     }
 
-    @Test("one that began before a refresh, in the same session, goes out with the fresh credential")
+    @Test("a call that began before a refresh, in the same session, goes out with the fresh credential")
     func refreshedMeanwhile() async throws {
         try await simulate { simulation in
             let world = World(simulation)
@@ -172,7 +172,7 @@ struct CallSessionTests {
         }
     }
 
-    @Test("it does not wait for the refresh of the user who has signed in")
+    @Test("a call whose session is over does not wait for the refresh of the user who has signed in")
     func waitsForNoOther() async throws {
         try await simulate { simulation in
             let refreshes = Counter()
@@ -184,14 +184,11 @@ struct CallSessionTests {
                 refreshes.increment()
                 return Token(number: token.number + 1)
             }
-            var lease = CredentialLease(coordinator)
+            let authorizer = CallAuthorizer(coordinator) { $1.header[.authorization] = $0.accessToken }
             coordinator.signIn(Token(number: 2))
-            let url = try #require(URL(string: "https://api.example.com/"))
-            var request = HttpRequest(url: url)
-            let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
-            await #expect(throws: RefreshError.self) {
-                try await lease.stamp(&request, context: context) { $1.header[.authorization] = $0.accessToken }
-            }
+            var request = HttpRequest(url: try #require(URL(string: "https://api.example.com/")))
+            #expect(throws: RefreshError.self) { try authorizer.authorize(&request) }
+            await #expect(throws: RefreshError.self) { try await authorizer.ready() }
             #expect(request.header[.authorization] == nil)
             #expect(refreshes.value == 0)
         }
@@ -202,33 +199,11 @@ struct CallSessionTests {
         let coordinator = RefreshCoordinator<String>(clock: TestClock()) { $0 }
         let session = coordinator.session
         #expect(coordinator.adopt(.signedIn("a"), since: coordinator.epoch))
-        #expect(coordinator.session == session)
-        #expect(try await coordinator.grant().session == session)
+        #expect(coordinator.session === session)
+        #expect(try await coordinator.grant().session === session)
         coordinator.adopt(.signedIn("b"), since: coordinator.epoch)
-        #expect(coordinator.session != session)
-        #expect(try await coordinator.grant().session == coordinator.session)
-    }
-
-    @Test(
-        "a call joins the session that was found elsewhere at its beginning, unless somebody has signed in here since"
-    )
-    func joins() async throws {
-        let coordinator = RefreshCoordinator(credential: "a", clock: TestClock()) { $0 }
-        let url = try #require(URL(string: "https://api.example.com/"))
-        let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
-        var (lease, other) = (CredentialLease(coordinator), CredentialLease(coordinator))
-        var request = HttpRequest(url: url)
-        coordinator.adopt(.signedIn("b"), since: coordinator.epoch)
-        lease.join(coordinator.session)
-        try await lease.stamp(&request, context: context) { $1.header[.authorization] = $0 }
-        #expect(request.header[.authorization] == "b")
-
-        coordinator.signIn("c")
-        other.join(coordinator.session)
-        await #expect(throws: RefreshError.self) {
-            try await other.stamp(&request, context: context) { $1.header[.authorization] = $0 }
-        }
-        #expect(request.header[.authorization] == "b")
+        #expect(coordinator.session !== session)
+        #expect(try await coordinator.grant().session === coordinator.session)
     }
 
     @Test("nobody was signed in when the store was read first: whoever is later has signed in since")
@@ -237,6 +212,6 @@ struct CallSessionTests {
         let session = coordinator.session
         coordinator.adopt(.signedOut, since: coordinator.epoch)
         coordinator.adopt(.signedIn("a"), since: coordinator.epoch)
-        #expect(coordinator.session != session)
+        #expect(coordinator.session !== session)
     }
 }

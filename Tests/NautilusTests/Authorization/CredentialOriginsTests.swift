@@ -19,7 +19,7 @@ struct CredentialOriginsTests {
         for url in urls {
             let service = AnyHttpService(
                 apiUrl: url,
-                retrierFactory: AnyRetrierFactory { StampingRetrier(lease: CredentialLease(coordinator)) },
+                retrierFactory: coordinator.authorization { $1.header[.authorization] = $0 },
                 transport: transport
             )
             do throws(HttpError) {
@@ -64,17 +64,5 @@ struct CredentialOriginsTests {
         #expect(try await outcomes(of: ["http://10.0.2.2:8080"], .only("http://10.0.2.2:8080")).ends == ["ok"])
         // A refusal teaches nothing.
         #expect(try await outcomes(of: ["http://api.example.com", "https://api.example.com"]).ends.last == "ok")
-    }
-}
-
-private struct StampingRetrier: Retrier {
-    var lease: CredentialLease<RefreshCoordinator<String>>
-
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await lease.stamp(&httpRequest, context: context) { $1.header[.authorization] = $0 }
-    }
-
-    mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
-        await lease.decide(after: failure)
     }
 }

@@ -20,7 +20,7 @@ struct FirstEndTests {
             let world = OneSessionWorld(simulation, expires: true)
             let coordinator = world.coordinator
             let (session, grant) = (coordinator.session, try #require(coordinator.current))
-            var lease = CredentialLease(coordinator)
+            let authorizer = CallAuthorizer(coordinator) { _, _ in }
             let transport = ScriptedTransport(
                 .delay(.seconds(5), then: .status(401)),
                 .status(503, header: [.retryAfter: "30"]),
@@ -48,12 +48,11 @@ struct FirstEndTests {
             case .signOut: coordinator.signOut()
             }
 
-            #expect(name(coordinator.end(of: session)) == ending.error)
+            #expect(name(session.end) == ending.error)
             #expect(await name { try await coordinator.grant(continuing: grant) } == ending.error)
             #expect(await name { try await coordinator.refresh(rejecting: grant) } == ending.error)
             var request = HttpRequest(method: .get, url: try #require(URL(string: "https://api.example.com/")))
-            let context = AttemptContext(serviceOrigin: try #require(request.origin))
-            #expect(await name { try await lease.stamp(&request, context: context) { _, _ in } } == ending.error)
+            #expect(await name { try authorizer.authorize(&request) } == ending.error)
             for result in await [rejected, waiting] {
                 #expect(name(result.refreshError) == ending.error)
                 #expect(result.error?.requiresSignIn == (ending.error != "superseded"))
@@ -93,18 +92,6 @@ struct FirstEndTests {
         #expect("\(RefreshError.signedOut)".contains("has signed out"))
         #expect("\(RefreshError.superseded)".contains("Somebody else has signed in"))
         #expect("\(RefreshError.sessionExpired(underlying: TerminalRefreshFailure("x")))".contains("has expired"))
-    }
-
-    @Test("F23: a hundred ends are remembered, and an earlier one counts as superseded")
-    func memory() {
-        let coordinator = RefreshCoordinator<String> { $0 }
-        let sessions = (0...100).map { number in
-            coordinator.signIn("\(number)")
-            defer { coordinator.signOut() }
-            return coordinator.session
-        }
-        #expect(name(coordinator.end(of: sessions[0])) == "superseded")
-        #expect(sessions.dropFirst().allSatisfy { name(coordinator.end(of: $0)) == "signedOut" })
     }
 }
 

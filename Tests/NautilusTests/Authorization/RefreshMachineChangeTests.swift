@@ -23,26 +23,28 @@ extension RefreshMachineTests {
                 "signedOut:  → signedOut (expired)",
             ],
             .idle: [
-                "refreshed: refreshed 2 → idle e2", "signedIn: signedIn 2 → idle f2",
-                "signedOut: signedOut 1 → signedOut",
+                "refreshed: refreshed 2 → idle e2", "signedIn: end superseded, signedIn 2 → idle f2",
+                "signedOut: end signedOut, signedOut 1 → signedOut",
             ],
             .refreshing: [
                 "refreshed: cancel 1, resume e2, refreshed 2 → idle e2",
-                "signedIn: cancel 1, resume superseded, signedIn 2 → idle f2",
-                "signedOut: cancel 1, resume signedOut, signedOut 1 → signedOut",
+                "signedIn: end superseded, cancel 1, resume superseded, signedIn 2 → idle f2",
+                "signedOut: end signedOut, cancel 1, resume signedOut, signedOut 1 → signedOut",
             ],
             .background: [
                 "refreshed: cancel 1, resume e2, refreshed 2 → idle e2",
-                "signedIn: cancel 1, resume superseded, signedIn 2 → idle f2",
-                "signedOut: cancel 1, resume signedOut, signedOut 1 → signedOut",
+                "signedIn: end superseded, cancel 1, resume superseded, signedIn 2 → idle f2",
+                "signedOut: end signedOut, cancel 1, resume signedOut, signedOut 1 → signedOut",
             ],
             .coolingDown: [
-                "refreshed: resume e2, refreshed 2 → idle e2", "signedIn: resume superseded, signedIn 2 → idle f2",
-                "signedOut: resume signedOut, signedOut 1 → signedOut",
+                "refreshed: resume e2, refreshed 2 → idle e2",
+                "signedIn: end superseded, resume superseded, signedIn 2 → idle f2",
+                "signedOut: end signedOut, resume signedOut, signedOut 1 → signedOut",
             ],
             .overdue: [
-                "refreshed: resume e2, refreshed 2 → idle e2", "signedIn: resume superseded, signedIn 2 → idle f2",
-                "signedOut: resume signedOut, signedOut 1 → signedOut",
+                "refreshed: resume e2, refreshed 2 → idle e2",
+                "signedIn: end superseded, resume superseded, signedIn 2 → idle f2",
+                "signedOut: end signedOut, resume signedOut, signedOut 1 → signedOut",
             ],
         ]
 

@@ -13,6 +13,7 @@ extension RefreshMachineTests {
         case .startRefresh(let flight, let credential):
             "start \(flight.id) from \(credential.restored(as: String.self))"
         case .cancelRefresh(let flight): "cancel \(flight.id)"
+        case .end(_, let end): "end \(kind(end))"
         case .announce(.session(let event)): event.summary
         case .announce(.call(.refreshStarted(let generation))): "started \(generation)"
         case .announce(.call(.refreshEnded(let generation))): "ended \(generation.map { "\($0)" } ?? "in vain")"

@@ -25,7 +25,7 @@ struct RefreshMachineTests {
             run(.ask(.init()), .seconds(90))
             return (machine, .seconds(91))
         case .expired, .refreshing, .coolingDown, .overdue:
-            run(.ask(.init(rejected: 1, stamp: 1)), .seconds(1))
+            run(.ask(.init(rejected: 1)), .seconds(1))
         }
         switch start {
         case .expired: run(.refreshFailed(flight, .terminal(TerminalRefreshFailure("over"))), .seconds(2))
@@ -41,8 +41,8 @@ struct RefreshMachineTests {
 
     static let inputs: [(name: String, input: Machine.Input)] = [
         ("ask", .ask(.init())),
-        ("reject present", .ask(.init(rejected: 1, stamp: 1))),
-        ("continue older session", .ask(.init(rejected: nil, stamp: 0))),
+        ("reject present", .ask(.init(rejected: 1))),
+        ("continue older session", .ask(.init(rejected: nil, session: CallSession()))),
         ("sign in", .signIn(CredentialBox("b"), lifetime: nil)),
         ("sign out", .signOut),
         ("replace present", .replace(generation: 1, CredentialBox("c"), lifetime: nil)),
@@ -110,7 +110,7 @@ struct RefreshMachineTests {
         var (machine, _) = Self.machine(.refreshing)
         let fresh = Machine.Input.refreshSucceeded(Self.flight, CredentialBox("b"), lifetime: .seconds(100))
         _ = machine.handle(fresh, at: .zero)
-        let late = Machine.Question(rejected: 1, stamp: 1)
+        let late = Machine.Question(rejected: 1)
         #expect(machine.immediateAnswer(to: late, at: .seconds(5)).map { Self.text($0) } == "b2")
         #expect(Self.list(machine.handle(.ask(late), at: .seconds(5))) == "answer b2")
         #expect(Self.list(machine.handle(.ask(late), at: .seconds(95))) == "start 2 from b, started 2, answer b2")
@@ -157,7 +157,7 @@ struct RefreshMachineTests {
         let third = try #require(Self.started(machine.handle(.ask(.init()), at: .seconds(33))))
         #expect((third.failures, third.previousCoolDown) == (2, .seconds(20)))
         _ = machine.handle(.refreshSucceeded(third, CredentialBox("b"), lifetime: nil), at: .seconds(34))
-        let fourth = try #require(Self.started(machine.handle(.ask(.init(rejected: 2, stamp: 2)), at: .seconds(34))))
+        let fourth = try #require(Self.started(machine.handle(.ask(.init(rejected: 2)), at: .seconds(34))))
         #expect((fourth.failures, fourth.previousCoolDown) == (0, .zero))
     }
 
@@ -166,11 +166,11 @@ struct RefreshMachineTests {
         var machine = Machine(limits: RefreshLimits())
         _ = machine.handle(.signIn(CredentialBox("a"), lifetime: nil), at: .zero)
         for start in 1...5 {
-            let question = Machine.Question(rejected: start, stamp: start)
+            let question = Machine.Question(rejected: start)
             let flight = try #require(Self.started(machine.handle(.ask(question), at: .seconds(start))))
             _ = machine.handle(.refreshSucceeded(flight, CredentialBox("a"), lifetime: nil), at: .seconds(start))
         }
-        let sixth = Machine.Input.ask(.init(rejected: 6, stamp: 6))
+        let sixth = Machine.Input.ask(.init(rejected: 6))
         let opening = Duration.seconds(31)
         #expect(Self.list(machine.handle(sixth, at: .seconds(6))) == "answer tooManyRefreshes(5 in 30 s)")
         let refused = machine.handle(sixth, at: opening - .nanoseconds(1))
@@ -182,9 +182,9 @@ struct RefreshMachineTests {
     func windowAcrossSessions() throws {
         var machine = Machine(limits: RefreshLimits(maxStarts: 1))
         _ = machine.handle(.signIn(CredentialBox("a"), lifetime: nil), at: .zero)
-        _ = machine.handle(.ask(.init(rejected: 1, stamp: 1)), at: .zero)
+        _ = machine.handle(.ask(.init(rejected: 1)), at: .zero)
         _ = machine.handle(.signIn(CredentialBox("b"), lifetime: nil), at: .zero)
-        let actions = machine.handle(.ask(.init(rejected: 2, stamp: 2)), at: .seconds(1))
+        let actions = machine.handle(.ask(.init(rejected: 2)), at: .seconds(1))
         #expect(Self.list(actions) == "answer tooManyRefreshes(1 in 30 s)")
     }
 
@@ -192,7 +192,7 @@ struct RefreshMachineTests {
     func windowInLeeway() {
         var machine = Machine(limits: RefreshLimits(maxStarts: 1, window: .seconds(1000)))
         _ = machine.handle(.signIn(CredentialBox("a"), lifetime: nil), at: .zero)
-        let first = Self.started(machine.handle(.ask(.init(rejected: 1, stamp: 1)), at: .zero)) ?? Self.flight
+        let first = Self.started(machine.handle(.ask(.init(rejected: 1)), at: .zero)) ?? Self.flight
         _ = machine.handle(.refreshSucceeded(first, CredentialBox("b"), lifetime: .seconds(100)), at: .zero)
         #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(95))) == "answer b2")
         #expect(Self.list(machine.handle(.ask(.init()), at: .seconds(100))) == "answer tooManyRefreshes(1 in 1000 s)")

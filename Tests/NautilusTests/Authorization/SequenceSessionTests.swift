@@ -29,7 +29,7 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test("nor is it after a first page that no credential was stamped for, since a hook had it")
+    @Test("the second page is not read as the next user after a first one that a hook had")
     func afterHook() async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation)
@@ -45,7 +45,7 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test("and no page that the cache has for the next user")
+    @Test("the first user does not get a page that the cache has for the next user")
     func cached() async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation)
@@ -112,11 +112,8 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test(
-        "what began while nobody was signed in, and carries no credential, goes on when somebody signs in",
-        arguments: [false, true]
-    )
-    func foreignOrigin(hasSignedOut: Bool) async throws {
+    @Test("an anonymous event stream goes on when somebody signs in", arguments: [false, true])
+    func anonymous(hasSignedOut: Bool) async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation, signedIn: hasSignedOut ? Token(number: 1) : nil)
             if hasSignedOut { world.coordinator.signOut() }
@@ -125,7 +122,7 @@ struct SequenceSessionTests {
                 [Data("data: 1\n\n".utf8), Data("data: 2\n\n".utf8)]
             )
             let script = ScriptedTransport(events, clock: simulation.clock)
-            var stream = Ping(url: "cdn.example.org").events(with: world.service(script)).makeAsyncIterator()
+            var stream = Ping.get.events(with: world.service(script).signedOut).makeAsyncIterator()
             let first = try await stream.next()
             world.coordinator.signIn(Token(number: 2))
             let second = try await stream.next()
@@ -180,27 +177,6 @@ struct SequenceSessionTests {
                 #expect(pagesAreOver && streamIsOver)
                 #expect(script.count == 2)
             }
-        }
-    }
-
-    @Test("a call that begins while the first one does, and is quicker, is of the same session")
-    func beginningTogether() async throws {
-        let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: ManualClock()) { $0 }
-        let calls = CallSequence()
-        var (first, second) = calls.making {
-            let second = calls.making { CredentialLease(coordinator) }
-            return (CredentialLease(coordinator), second)
-        }
-        let url = try #require(URL(string: "https://api.example.com/a"))
-        let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
-        for isFirst in [true, false] {
-            var request = HttpRequest(method: .get, url: url)
-            if isFirst {
-                try await first.stamp(&request, context: context) { $1.header[.authorization] = "\($0.number)" }
-            } else {
-                try await second.stamp(&request, context: context) { $1.header[.authorization] = "\($0.number)" }
-            }
-            #expect(request.header[.authorization] == "1")
         }
     }
 

@@ -38,6 +38,36 @@ struct SessionEndStreamTests {
         }
     }
 
+    @Test("a web socket that waits for its next connection ends with the reason", arguments: SessionEnding.allCases)
+    func lostSocket(ending: SessionEnding) async throws {
+        for seed in 0..<20 as Range<UInt64> {
+            try await simulate(seed: seed) { simulation in
+                let world = OneSessionWorld(simulation, expires: true)
+                let sockets = ScriptedWebSocketTransport(
+                    .accept { socket in
+                        try await socket.send(.text("hello"))
+                        try await simulation.clock.sleep(for: .seconds(1))
+                        socket.drop()
+                    }
+                )
+                let service = world.service(sockets: sockets).with {
+                    $0.retrierFactory = ComposedRetrier.factory(
+                        AuthorizationRetrier.factory(world.coordinator),
+                        ScriptedRetrier.factory { _, _ in .retry(after: .seconds(20)) }
+                    )
+                }
+                let chat = try await ChatStream().schedule(with: service)
+                #expect(try await chat.next() == "hello")
+                simulation.start {
+                    try? await simulation.clock.sleep(for: .seconds(10))
+                    await world.end(ending)
+                }
+                #expect(await end { try await chat.next() } == ending.error, "seed \(seed)")
+                #expect(simulation.clock.now.offset == .seconds(10))
+            }
+        }
+    }
+
     @Test("a feed that waits for its next event ends", arguments: SessionEnding.allCases)
     func feed(ending: SessionEnding) async throws {
         try await simulate { simulation in

@@ -63,27 +63,44 @@ struct SessionEndTests {
         #expect(count == 1)
     }
 
-    @Test("a call that carries no credential, to another origin, waits as long as it has to, and is sent again")
+    @Test("an answer that comes after the end stays in the error and in the trace", arguments: SessionEnding.allCases)
+    func refused(ending: SessionEnding) async throws {
+        try await simulate { simulation in
+            let world = OneSessionWorld(simulation, expires: true)
+            let transport = ScriptedTransport { _, _ in
+                await world.end(ending)
+                return .status(409, header: [.retryAfter: "30"], body: Data("taken".utf8))
+            }
+            let error = try #require(await Ping.post.result(with: world.service(transport)).error)
+            #expect(error.isSuperseded == (ending.error == "superseded"))
+            #expect(error.requiresSignIn == (ending.error != "superseded"))
+            #expect(error.status == 409)
+            #expect(error.retryAfter == nil)
+            #expect(error.delivery == .maybeExecuted)
+            #expect(error.trace.attempts.map(\.outcome) == [.failed(.validate, .status(409), .maybeExecuted)])
+        }
+    }
+
+    @Test("a call to another origin, which carries no credential, ends with its session as well")
     func foreignCall() async throws {
-        let starts = try await simulate { simulation in
+        try await simulate { simulation in
             let world = OneSessionWorld(simulation, expires: true)
             let transport = ScriptedTransport(
                 .status(503, header: [.retryAfter: "30"]),
                 .status(200),
                 clock: world.clock
             )
-            async let result: Void = Foreign().schedule(with: world.service(transport))
+            async let call = Foreign().result(with: world.service(transport))
             try await world.clock.sleep(for: .seconds(5))
             await world.end(.signOut)
-            try await result
-            return transport.attempts.map(\.start)
+            #expect(await call.error?.requiresSignIn == true)
+            #expect(world.clock.now.offset == .seconds(5))
+            #expect(transport.count == 1)
         }
-        #expect(starts.count == 2)
-        #expect(starts.last.map { $0 >= .seconds(30) } == true)
     }
 
     private struct Foreign: Request {
-        typealias Result = Void
+        typealias Result = String
         var route: HttpRoute { [] }
         var url: (any UrlConvertible)? { "files.example.org/a" }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Nautilus
 
-@Suite("A sequence of calls that begins before anything is known of the session")
+@Suite("Calls that continue one another, begun before anything is known of the session")
 struct UnknownSessionTests {
     private struct Foreign: Request {
         typealias Result = String
@@ -13,59 +13,36 @@ struct UnknownSessionTests {
         var url: (any UrlConvertible)? { "files.example.org/a" }
     }
 
-    @Test("ends with the session whose credential one of its later calls carries")
+    @Test("go on as who was signed in all along, and end with that session")
     func foundLater() async throws {
         try await simulate { simulation in
-            let world = OneSessionWorld(simulation, signedIn: nil)
-            let transport = ScriptedTransport(.status(200), afterLast: .repeat, clock: simulation.clock)
-            let (service, calls) = (world.service(transport), CallSequence())
-            _ = try await Foreign().response(with: service, in: calls)
-            #expect(!calls.hasSession)
+            let (world, clock) = (OneSessionWorld(simulation, signedIn: nil), simulation.clock)
+            let transport = ScriptedTransport(.status(200), afterLast: .repeat, clock: clock)
+            let first = Foreign().bound(to: world.service(transport))
+            _ = try await first.run()
             world.coordinator.adopt(.signedIn(Token(number: 1)), since: world.coordinator.epoch)
-            _ = try await Ping.get.response(with: service, in: calls)
+            _ = try await first.continued(with: Ping.get).run()
             #expect(transport.attempts.map { $0.header[.authorization] } == [nil, "Bearer token-1"])
-            #expect(calls.hasSession)
-            let start = simulation.clock.now.offset
-            let clock = simulation.clock
-            async let work: Void? = try? calls.untilEndOfSession({ try await clock.sleep(for: .seconds(60)) })
-            try await simulation.clock.sleep(for: .seconds(1))
+            let start = clock.now.offset
+            async let work: Void? = try? first.sessions.wait { try await clock.sleep(for: .seconds(60)) }
+            try await clock.sleep(for: .seconds(1))
             world.coordinator.signOut()
             #expect(await work == nil)
-            #expect(simulation.clock.now.offset - start == .seconds(1))
-            #expect(calls.endOfSession != nil)
+            #expect(clock.now.offset - start == .seconds(1))
+            #expect(first.sessions.end?.requiresSignIn == true)
         }
     }
 
-    @Test("goes on when somebody signs in, once a request has gone out without a credential", arguments: [true, false])
-    func nobodyMeanwhile(isSleep: Bool) async throws {
+    @Test("do not go on as who signs in later")
+    func signedInLater() async throws {
         try await simulate { simulation in
-            let clock = simulation.clock
             let world = OneSessionWorld(simulation, signedIn: nil)
-            let transport = ScriptedTransport(.status(200), afterLast: .repeat, clock: clock)
-            let calls = CallSequence()
-            let service = world.service(transport).with {
-                $0.asyncHeader = {
-                    try await clock.sleep(for: .seconds(2))
-                    return [:]
-                }
-            }
-            async let response = Foreign().response(with: service, in: calls)
-            try await clock.sleep(for: .seconds(1))
-            async let isDone = {
-                if isSleep {
-                    try await calls.sleep(for: .seconds(10), on: clock)
-                    return true
-                }
-                return try await calls.untilEndOfSession({
-                    try await clock.sleep(for: .seconds(10))
-                    return true
-                })
-            }()
-            try await clock.sleep(for: .seconds(4))
+            let transport = ScriptedTransport(.status(200), afterLast: .repeat, clock: simulation.clock)
+            let first = Foreign().bound(to: world.service(transport))
+            _ = try await first.run()
             world.coordinator.signIn(Token(number: 2))
-            #expect(try await isDone)
-            #expect(clock.now.offset == .seconds(11))
-            _ = try await response
+            await #expect(throws: HttpError.self) { try await first.continued(with: Ping.get).run() }
+            #expect(transport.count == 1)
         }
     }
 }

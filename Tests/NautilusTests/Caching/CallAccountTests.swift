@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What keeps answers: a call belongs to the account that it began with", .endsInTime)
 struct CallAccountTests {
-    /// A service with one session for each account: its retriers stamp the user of the moment at which they are made.
+    /// A service with one session for each account: a call is authorized as the user of the moment at which it began.
     private struct World: Sendable {
         let clock: ManualClock
         let user = Locked("anna")
@@ -116,7 +116,7 @@ struct CallAccountTests {
             world.signIn("bert")
             #expect(await world.get() == "bert's mail")
             isRefusing.withLock { $0 = true }
-            // Refused before it is stamped: nothing on the wire tells that it was anna's.
+            // Refused before it is authorized: nothing on the wire tells that it was anna's.
             #expect(await annas == "not sent: the circuit is open, and its probe under way")
         }
     }
@@ -201,14 +201,12 @@ struct CallAccountTests {
     }
 }
 
-/// Stamps one user, and tries once more a second later.
+/// Authorizes as one user, and tries once more a second later.
 private struct SessionStamp: Retrier {
     let user: String
     var hasRetried = false
 
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        httpRequest.header[.authorization] = user
-    }
+    var credentials: [any CallCredential] { [WrittenCredential { [user] in $0.header[.authorization] = user }] }
 
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         guard !hasRetried else { return .doNotRetry }

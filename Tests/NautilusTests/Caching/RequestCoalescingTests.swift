@@ -46,6 +46,11 @@ struct RequestCoalescingTests {
         }
     }
 
+    /// Puts a secret on each request, after all interceptors have seen it.
+    private static var authorizing: AnyRetrierFactory {
+        .authorizing(with: WrittenCredential { $0.header[.authorization] = "Bearer secret" })
+    }
+
     @Test("ten identical calls are one exchange, and each gets its answer")
     func identical() async throws {
         let (outcomes, exchanges) = try await Self.storm()
@@ -142,13 +147,7 @@ struct RequestCoalescingTests {
 
     @Test("accounts are kept apart, and without a word about them nobody gets an answer to another's credential")
     func accounts() async throws {
-        struct Stamp: Retrier {
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                httpRequest.header[.authorization] = "Bearer secret"
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
-        let stamp = AnyRetrierFactory { Stamp() }
+        let stamp = Self.authorizing
         #expect(try await Self.storm(retrier: stamp).exchanges == 10)
         #expect(try await Self.storm(accounts: .separate { _ in nil }, retrier: stamp).exchanges == 10)
         #expect(try await Self.storm(accounts: .separate { _ in "anna" }, retrier: stamp).exchanges == 1)
@@ -162,14 +161,8 @@ struct RequestCoalescingTests {
 
     @Test("a cache before it stores an answer to another's exchange only if it may store that exchange's")
     func cacheBefore() async throws {
-        struct Stamp: Retrier {
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                httpRequest.header[.authorization] = "Bearer secret"
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
         try await simulate { simulation in
-            for (retrier, stored) in [(AnyRetrierFactory { Stamp() }, 0), (AnyRetrierFactory { NilRetrier() }, 1)] {
+            for (retrier, stored) in [(Self.authorizing, 0), (AnyRetrierFactory { NilRetrier() }, 1)] {
                 let world = CacheWorld(
                     clock: simulation.clock,
                     retrier: retrier,

@@ -1,11 +1,20 @@
 @testable import Nautilus
 
-/// Stamps what a user's token would be, further in than any interceptor looks.
+/// Authorizes requests as the user of the moment, after all interceptors have seen them. A call that begins while
+/// nobody is signed in has no credential.
 struct UserStamp: Retrier {
+    /// One for all calls: what a cache asks for again belongs to the session of the first call.
+    private static let session = CallSession()
+
     let user: Locked<String?>
 
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        if let user = user.withLock({ $0 }) { httpRequest.header[.authorization] = "Bearer \(user)" }
+    var credentials: [any CallCredential] {
+        guard user.withLock({ $0 != nil }) else { return [] }
+        return [
+            WrittenCredential(in: Self.session) { [user] request in
+                if let user = user.withLock({ $0 }) { request.header[.authorization] = "Bearer \(user)" }
+            }
+        ]
     }
 
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }

@@ -90,18 +90,12 @@ struct DeadlineTests {
 
     @Test("waiting for a credential does not use up the attempt's timeout")
     func timeoutIsTheExchange() async throws {
-        struct Slow: Retrier {
-            let clock: ManualClock
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                try await clock.sleep(for: .seconds(5))
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
         let body = try await simulate { simulation in
             let clock = simulation.clock
+            let credential = AwaitedCredential { try await clock.sleep(for: .seconds(5)) }
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: AnyRetrierFactory { Slow(clock: clock) },
+                retrierFactory: AnyRetrierFactory.authorizing(with: credential),
                 transport: ScriptedTransport(.reply(text: "ok")),
                 clock: clock
             )
@@ -113,10 +107,12 @@ struct DeadlineTests {
     @Test("a deadline ends the waiting for a credential, too")
     func deadlineInPrepare() async throws {
         struct Stuck: Retrier {
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
-                throw CancellationError()
-            }
+            let credentials: [any CallCredential] = [
+                AwaitedCredential {
+                    for await _ in AsyncStream<Never>(Never.self, { _ in }) {}
+                    throw CancellationError()
+                }
+            ]
             mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { true }
         }
         let transport = ScriptedTransport(.reply(text: "never"))

@@ -86,19 +86,16 @@ struct DeliveryFloorTests {
         #expect(transport.count == sent)
     }
 
-    @Test("a request that its retrier spoils and then gives up is told of as it was")
+    @Test("the error names a request as it was built, if its credential changes the request and then fails")
     func spoiled() async throws {
-        struct Spoiling: Retrier {
-            func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                httpRequest.method = .post
-                httpRequest.url = URL(fileURLWithPath: "/nowhere")
-                throw RefreshError.signedOut
-            }
-            func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        let spoiling = WrittenCredential { request in
+            request.method = .post
+            request.url = URL(fileURLWithPath: "/nowhere")
+            throw RefreshError.signedOut
         }
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: AnyRetrierFactory { Spoiling() },
+            retrier: AnyRetrierFactory.authorizing(with: spoiling),
             ScriptedTransport(.reply(text: "never"))
         )
         #expect(outcome.error?.request?.description == "GET https://api.example.com/things")

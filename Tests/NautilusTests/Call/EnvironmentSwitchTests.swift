@@ -128,6 +128,7 @@ private struct Switched: HttpService {
     let environment: TurningEnvironment
     let clock: any Clock<Duration>
     let reply: @Sendable (Int, HttpRequest) -> HttpResponse<Data>
+    let callSession = CallSession()
 
     var apiUrl: any UrlConvertible { stepping { $0 } }
     var header: HttpHeader { stepping { ["X-Service": $0] } }
@@ -139,7 +140,9 @@ private struct Switched: HttpService {
     }
     var interceptors: [any HttpInterceptor] { stepping { [Wrapping(name: $0, environment: environment)] } }
     var retrierFactory: any RetrierFactory {
-        stepping { name in AnyRetrierFactory { Stamping(name: name, retries: 1) } }
+        stepping { name in
+            AnyRetrierFactory { [callSession] in Authorizing(name: name, session: callSession, retries: 1) }
+        }
     }
     var transport: any HttpTransport { stepping { Arriving(name: $0, service: self) } }
 
@@ -165,12 +168,13 @@ private struct Switched: HttpService {
         }
     }
 
-    private struct Stamping: Retrier {
+    private struct Authorizing: Retrier {
         let name: String
+        let session: CallSession
         var retries: Int
 
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            httpRequest.header[.authorization] = name
+        var credentials: [any CallCredential] {
+            [WrittenCredential(in: session) { [name] in $0.header[.authorization] = name }]
         }
 
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {

@@ -139,17 +139,16 @@ struct ExchangeTests {
         #expect(outcome.trace.attempts.first?.decision?.action == .retry(after: .milliseconds(500)))
     }
 
-    @Test("a side request is stamped by the call's own retrier, one at a time, and is none once the attempt is over")
-    func sideStamping() async throws {
-        struct Stamping: Retrier {
-            var stamped = 0
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                let before = stamped
-                await Task.yield()
-                stamped = before + 1
-                httpRequest.header["X-Stamp"] = "\(stamped)"
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    @Test("side requests are authorized by the call's own credential, one at a time, and refused after the attempt")
+    func sideAuthorization() async throws {
+        let (waiting, written) = (Locked(0), Counter())
+        let credential = AwaitedCredential {
+            waiting.withLock { $0 += 1 }
+            await Task.yield()
+            #expect(waiting.withLock { $0 } == 1)
+            waiting.withLock { $0 -= 1 }
+        } write: {
+            $0.header["X-Number"] = "\(written.increment())"
         }
         let kept = Locked<AttemptContext?>(nil)
         let asking = Closure { request, context, next in
@@ -163,28 +162,26 @@ struct ExchangeTests {
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: AnyRetrierFactory { Stamping() },
+            retrier: AnyRetrierFactory.authorizing(with: credential),
             interceptors: [asking],
             transport
         )
         #expect(outcome.response?.body == "ok")
-        #expect(Set(transport.attempts.map { $0.request.header["X-Stamp"] }) == Set((1...21).map { "\($0)" }))
+        #expect(Set(transport.attempts.map { $0.request.header["X-Number"] }) == Set((1...21).map { "\($0)" }))
         let context = try #require(kept.withLock { $0 })
         await #expect(throws: AttemptIsOver.self) { try await context.send(Self.helper(nil)) }
         #expect(transport.count == 21)
     }
 
-    @Test("a side request that is left behind in its stamping keeps neither the call nor its cancellation waiting")
+    @Test("a side request that is left behind while it waits for its credential does not keep the call waiting")
     func leftBehind() async throws {
-        struct Slow: Retrier {
-            let clock: ManualClock
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                if httpRequest.method == .post { try await clock.sleep(for: .seconds(30)) }
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
         try await simulate { simulation in
             let clock = simulation.clock
+            let slow = AwaitedCredential {
+                try await clock.sleep(for: .seconds(30))
+            } concerning: {
+                $0.method == .post
+            }
             let left = Locked<(any Error)?>(nil)
             let leaving = Closure { request, context, next in
                 let response = try await next(request)
@@ -198,7 +195,7 @@ struct ExchangeTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [leaving],
-                retrierFactory: AnyRetrierFactory { Slow(clock: clock) },
+                retrierFactory: AnyRetrierFactory.authorizing(with: slow),
                 transport: transport,
                 clock: clock
             )
@@ -267,13 +264,6 @@ struct ExchangeTests {
         "C8: a latency is from the sending to the header: no refresh that came before it, no body that comes after it"
     )
     func latency() async throws {
-        struct Waiting: Retrier {
-            let clock: ManualClock
-            func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                try await clock.sleep(for: .seconds(8))
-            }
-            func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
         struct Whole: Request {
             typealias Result = Int
             var route: HttpRoute { [] }
@@ -286,10 +276,11 @@ struct ExchangeTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let latencies = OriginLatencies(minimumCount: 1, clock: clock)
+            let slow = AwaitedCredential { try await clock.sleep(for: .seconds(8)) }
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 retrierFactory: ComposedRetrier.factory(
-                    AnyRetrierFactory { Waiting(clock: clock) },
+                    AnyRetrierFactory.authorizing(with: slow),
                     BackoffRetrier.factory(
                         .standard.with {
                             $0.budget = .unlimited

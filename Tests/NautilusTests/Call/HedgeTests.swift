@@ -36,19 +36,13 @@ struct HedgeTests {
 
     @Test("both are the same request, of the same attempt")
     func sameRequest() async throws {
-        struct Stamp: Retrier {
-            let prepared: Counter
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                httpRequest.header["Authorization"] = "Bearer token-\(prepared.increment())"
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
-        let prepared = Counter()
+        let asked = Counter()
+        let credential = WrittenCredential { $0.header["Authorization"] = "Bearer token-\(asked.increment())" }
         let call = try await hedged(
             .keyedPost,
             .hang,
             .ok(after: 20),
-            retrier: AnyRetrierFactory { Stamp(prepared: prepared) }
+            retrier: AnyRetrierFactory.authorizing(with: credential)
         )
         #expect(call.ends == ["cancelled", "200"])
         #expect(call.sends.map { $0.header["Authorization"] } == ["Bearer token-1", "Bearer token-1"])

@@ -24,16 +24,6 @@ struct InterceptorTests {
         }
     }
 
-    /// Stamps how often it was prepared.
-    private struct Stamping: Retrier {
-        var count = 0
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            count += 1
-            httpRequest.header["X-Stamp"] = "\(count)"
-        }
-        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-    }
-
     @Test("the first is the outermost, and all see every attempt")
     func order() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
@@ -48,17 +38,14 @@ struct InterceptorTests {
 
     @Test("one that answers by itself spares the credential and the network")
     func shortCircuit() async throws {
-        struct Untouchable: Retrier {
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                Issue.record("a credential was fetched for a request that was never sent")
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        let untouchable = WrittenCredential { _ in
+            Issue.record("a credential was put on a request that was never sent")
         }
         let transport = ScriptedTransport()
         let cache = Closure { _, _ in HttpResponse(status: 200, body: Data("cached".utf8)) }
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: AnyRetrierFactory { Untouchable() },
+            retrier: AnyRetrierFactory.authorizing(with: untouchable),
             interceptors: [cache],
             transport
         )
@@ -67,8 +54,10 @@ struct InterceptorTests {
         #expect(transport.count == 0)
     }
 
-    @Test("one that sends again by itself is prepared again, within one attempt")
+    @Test("a request that an interceptor sends again by itself is authorized again, within one attempt")
     func ownRetry() async throws {
+        let count = Counter()
+        let counted = WrittenCredential { $0.header["X-Count"] = "\(count.increment())" }
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let twice = Closure { request, next in
             let first = try await next(request)
@@ -76,13 +65,13 @@ struct InterceptorTests {
         }
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: AnyRetrierFactory { Stamping() },
+            retrier: AnyRetrierFactory.authorizing(with: counted),
             interceptors: [twice],
             transport
         )
         #expect(outcome.response?.body == "ok")
         #expect(outcome.attempts == 1)
-        #expect(transport.attempts.map { $0.header["X-Stamp"] } == ["1", "2"])
+        #expect(transport.attempts.map { $0.header["X-Count"] } == ["1", "2"])
     }
 
     @Test("what it throws is the attempt's failure, of its own kind, and the retrier is asked once")

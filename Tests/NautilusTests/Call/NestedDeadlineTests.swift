@@ -8,7 +8,7 @@ import Testing
 struct NestedDeadlineTests {
     /// Where the outer call makes the inner one.
     enum Place: CaseIterable, Sendable {
-        case hookBefore, header, interceptor, prepare, retry, hookAfter
+        case hookBefore, header, interceptor, credential, retry, hookAfter
     }
 
     /// Makes the inner call in its place.
@@ -28,8 +28,8 @@ struct NestedDeadlineTests {
             try await visit(.interceptor)
             return try await next(request)
         }
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            try await visit(.prepare)
+        var credentials: [any CallCredential] {
+            place == .credential ? [AwaitedCredential { try await visit(.credential) }] : []
         }
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
             try? await visit(.retry)
@@ -138,7 +138,7 @@ struct NestedDeadlineTests {
         ] as [(Duration, Duration)]
     )
     func earlier(own: Duration, limit: Duration) async throws {
-        let ends = try await ends(Ping(deadline: own), within: Ping(deadline: .seconds(1)), at: .prepare)
+        let ends = try await ends(Ping(deadline: own), within: Ping(deadline: .seconds(1)), at: .credential)
         #expect(ends.remaining == limit)
         #expect(ends.inner == End(kind: .deadline(limit), time: .milliseconds(400) + limit))
     }

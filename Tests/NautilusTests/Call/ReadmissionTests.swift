@@ -7,19 +7,15 @@ import Testing
 
 @Suite("A request that has waited for its credential")
 struct ReadmissionTests {
-    /// Waits as long for each credential as is left in a list, and stamps how many it has waited for.
-    private struct SlowRetrier: Retrier {
-        let clock: ManualClock
-        let waits: Locked<[Duration]>
-        let stamps = Counter()
-
-        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            let wait = waits.withLock { $0.isEmpty ? .zero : $0.removeFirst() }
+    /// A credential that takes as long each time as is left in a list, and whose value is how often it has been used.
+    private static func slow(_ waits: [Duration], _ clock: ManualClock) -> AwaitedCredential {
+        let (waits, uses) = (Locked(waits), Counter())
+        return AwaitedCredential {
+            let wait: Duration = waits.withLock { $0.isEmpty ? .zero : $0.removeFirst() }
             try await clock.sleep(for: wait)
-            httpRequest.header[.authorization] = "\(stamps.increment())"
+        } write: {
+            $0.header[.authorization] = "\(uses.increment())"
         }
-
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
     }
 
     /// Remembers what it was asked.
@@ -52,11 +48,11 @@ struct ReadmissionTests {
             let (guardian, transport) = (
                 Guard(clock: clock, refuses: refuses, pause: pause), ScriptedTransport(.status(200), clock: clock)
             )
-            let retrier = SlowRetrier(clock: clock, waits: Locked(waits))
+            let credential = Self.slow(waits, clock)
             let service = AnyHttpService(
                 apiUrl: "a.com",
                 interceptors: [guardian],
-                retrierFactory: AnyRetrierFactory { () -> any Retrier in retrier },
+                retrierFactory: AnyRetrierFactory.authorizing(with: credential),
                 transport: transport,
                 clock: clock
             )
@@ -68,13 +64,13 @@ struct ReadmissionTests {
         }
     }
 
-    @Test("is looked at once more, as it came, and stamped anew if that has made it wait again")
-    func stampedAnew() async throws {
-        for (pause, stamp) in [(Duration.seconds(1), "2"), (.zero, "1")] {
+    @Test("a request is readmitted as it was built, and authorized anew if that has made it wait again")
+    func authorizedAnew() async throws {
+        for (pause, credential) in [(Duration.seconds(1), "2"), (.zero, "1")] {
             let run = try await run(waits: [.seconds(2)], pause: pause)
             #expect(run.asked == [.seconds(2)])
             #expect(run.seen == [nil])
-            #expect(run.sent == [stamp])
+            #expect(run.sent == [credential])
         }
     }
 
@@ -90,8 +86,8 @@ struct ReadmissionTests {
         #expect(run.sent == ["3"])
     }
 
-    @Test("is sent in the end, though its retrier takes its time whenever it is asked")
-    func slowRetrier() async throws {
+    @Test("a request whose credential takes its time whenever it is needed is sent in the end")
+    func slowCredential() async throws {
         let slow = try await run(waits: Array(repeating: .milliseconds(10), count: 100))
         #expect(slow.asked == [.milliseconds(10), .milliseconds(1_020), .milliseconds(2_030)])
         #expect(slow.sent == ["3"])
@@ -119,24 +115,27 @@ struct ReadmissionTests {
         }
     }
 
-    @Test("is looked at if it is a side request, or has waited for one to be stamped", arguments: [true, false])
+    @Test(
+        "a side request is readmitted, and so is a request that has waited for one to be authorized",
+        arguments: [true, false]
+    )
     func sideRequest(isFirst: Bool) async throws {
         let (asked, count) = try await simulate { simulation in
             let clock = simulation.clock
             let guardian = Guard(clock: clock, refuses: false, pause: .zero)
             let transport = ScriptedTransport(.status(200), afterLast: .repeat, clock: clock)
-            let retrier = SlowRetrier(clock: clock, waits: Locked([.seconds(2)]))
+            let credential = Self.slow([.seconds(2)], clock)
             let service = AnyHttpService<HttpError>(
                 apiUrl: "a.com",
                 interceptors: [Beside(isFirst: isFirst), guardian],
-                retrierFactory: AnyRetrierFactory { () -> any Retrier in retrier },
+                retrierFactory: AnyRetrierFactory.authorizing(with: credential),
                 transport: transport,
                 clock: clock
             )
             try await AnyRequest(.get, ["things"]).schedule(with: service)
             return (guardian.asked.withLock { $0 }, transport.count)
         }
-        // If one waits for the other to be stamped, both have waited.
+        // If one waits for the other to be authorized, both have waited.
         #expect(asked == Array(repeating: .seconds(2), count: isFirst ? 1 : 2))
         #expect(count == 2)
     }

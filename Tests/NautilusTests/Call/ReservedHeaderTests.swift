@@ -27,14 +27,20 @@ struct ReservedHeaderTests {
         }
     }
 
-    private struct Stamping: Retrier {
+    /// Adds the field from an attempt on.
+    private struct Authorizing: Retrier {
         let name: HttpHeader.Name
         let first: Int
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            if context.number >= first { httpRequest.header.add("1", to: name) }
+        let attempts = Counter()
+        var credentials: [any CallCredential] {
+            [
+                WrittenCredential { [name, first, attempts] request in
+                    if attempts.increment() >= first { request.header.add("1", to: name) }
+                }
+            ]
         }
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-            error.kind == .status(503) ? .retry(after: .zero) : false
+            error.kind == .status(503) ? .retry(after: .zero, evenIfExecuted: true) : false
         }
     }
 
@@ -45,8 +51,8 @@ struct ReservedHeaderTests {
             case .service: $0.header = [name: "1"]
             case .asyncHeader: $0.asyncHeader = { [name: "1"] }
             case .interceptor: $0.interceptors = [Adding(name: name)]
-            case .retrier: $0.retrierFactory = AnyRetrierFactory { Stamping(name: name, first: 1) }
-            case .secondAttempt: $0.retrierFactory = AnyRetrierFactory { Stamping(name: name, first: 2) }
+            case .retrier: $0.retrierFactory = AnyRetrierFactory { Authorizing(name: name, first: 1) }
+            case .secondAttempt: $0.retrierFactory = AnyRetrierFactory { Authorizing(name: name, first: 2) }
             }
         }
     }

@@ -9,14 +9,11 @@ struct SideRequestDeliveryTests {
     private static let aside = HttpRequest(url: .broken("https://api.example.com/status"))
 
     /// A credential that cannot be fetched for what goes to `/status`.
-    private struct Failing: Retrier {
-        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            if httpRequest.url.path == "/status" { throw URLError(.timedOut) }
-        }
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    private static let failing = WrittenCredential { request in
+        if request.url.path == "/status" { throw URLError(.timedOut) }
     }
 
-    @Test("a side GET that could not be stamped does not make an executed POST go out again")
+    @Test("a side GET that could not be authorized does not make an executed POST go out again")
     func sidePrepare() async throws {
         let asking = ClosureInterceptor { request, context, next in
             let response = try await next(request)
@@ -26,7 +23,7 @@ struct SideRequestDeliveryTests {
         let transport = ScriptedTransport(.reply(text: "made"), afterLast: .repeat)
         let outcome = try await outcome(
             of: Ping.post,
-            retrier: ComposedRetrier.factory(AnyRetrierFactory { Failing() }, steadyBackoff()),
+            retrier: ComposedRetrier.factory(AnyRetrierFactory.authorizing(with: Self.failing), steadyBackoff()),
             interceptors: [asking],
             transport
         )
@@ -143,19 +140,16 @@ struct SideRequestDeliveryTests {
 
 @Suite("A side request takes its turn, and holds nobody up")
 struct SideRequestTurnTests {
-    /// Waits long for a side request's credential.
-    private struct Slow: Retrier {
-        let clock: ManualClock
-        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            if httpRequest.url.path == "/status" { try await clock.sleep(for: .seconds(3600)) }
-        }
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-    }
-
     private func end(sidePassesFirst: Bool, cancelled: Bool) async throws -> (FailureKind?, Duration) {
         try await simulate { simulation in
             let clock = simulation.clock
             let aside = HttpRequest(url: .broken("https://api.example.com/status"))
+            // A side request waits long for it.
+            let slow = AwaitedCredential {
+                try await clock.sleep(for: .seconds(3600))
+            } concerning: {
+                $0.url.path == "/status"
+            }
             let leaving = ClosureInterceptor { request, context, next in
                 if sidePassesFirst {
                     simulation.start { _ = try? await context.send(aside) }
@@ -170,7 +164,7 @@ struct SideRequestTurnTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [leaving],
-                retrierFactory: AnyRetrierFactory { Slow(clock: clock) },
+                retrierFactory: AnyRetrierFactory.authorizing(with: slow),
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: clock
             )
@@ -195,21 +189,21 @@ struct SideRequestTurnTests {
         }
     }
 
-    @Test("a call ends by its deadline while it waits for its turn to be stamped")
+    @Test("a call ends by its deadline while it waits for its turn to be authorized")
     func deadline() async throws {
         let (kind, time) = try await end(sidePassesFirst: true, cancelled: false)
         #expect(time == .seconds(1))
         #expect(kind == .deadline(.seconds(1)))
     }
 
-    @Test("a call that is cancelled while it waits for its turn to be stamped ends at once")
+    @Test("a call that is cancelled while it waits for its turn to be authorized ends at once")
     func cancelled() async throws {
         let (kind, time) = try await end(sidePassesFirst: true, cancelled: true)
         #expect(time == .seconds(1))
         #expect(kind == .cancelled)
     }
 
-    @Test("an answer that is there is not held back by a side request that was left behind, and is still to be stamped")
+    @Test("an answer that is there is not held back by a side request that was left behind before it was authorized")
     func end() async throws {
         let (kind, time) = try await end(sidePassesFirst: false, cancelled: false)
         #expect(kind == nil)

@@ -3,22 +3,10 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("A header that is stamped after the request was built")
+@Suite("A header that is changed after the request was built")
 struct StampedHeaderTests {
-    private struct Stamp: Retrier {
-        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            httpRequest.header[.authorization] = "Bearer token-from-a-file\r\nX-Injected: 1"
-        }
-
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-    }
-
-    private struct Factory: RetrierFactory {
-        func create<R: Request>(for request: R) -> any Retrier { Stamp() }
-    }
-
-    private struct StampingInterceptor: HttpInterceptor {
-        let stamp: @Sendable (inout HttpHeader, _ attempt: Int) -> Void
+    private struct ChangingInterceptor: HttpInterceptor {
+        let change: @Sendable (inout HttpHeader, _ attempt: Int) -> Void
 
         func intercept(
             _ request: HttpRequest,
@@ -26,7 +14,7 @@ struct StampedHeaderTests {
             next: HttpInterceptor.Next
         ) async throws -> HttpResponse<Data> {
             var request = request
-            stamp(&request.header, context.number)
+            change(&request.header, context.number)
             return try await next(request)
         }
     }
@@ -60,10 +48,17 @@ struct StampedHeaderTests {
         #expect(transport.attempts.last?.header["X-Api-Key"] == "service")
     }
 
-    @Test("is checked again: a retrier's line break is not sent")
-    func retrier() async throws {
+    @Test("a line break that a credential writes into a header field is not sent")
+    func credential() async throws {
         let transport = ScriptedTransport(.reply(text: "sent"))
-        let outcome = try await outcome(of: Ping.get, retrier: Factory(), transport)
+        let credential = WrittenCredential {
+            $0.header[.authorization] = "Bearer token-from-a-file\r\nX-Injected: 1"
+        }
+        let outcome = try await outcome(
+            of: Ping.get,
+            retrier: AnyRetrierFactory.authorizing(with: credential),
+            transport
+        )
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: .authorization)))
         #expect(outcome.error?.stage == .prepare)
         #expect(outcome.error?.delivery == .notSent)
@@ -76,7 +71,7 @@ struct StampedHeaderTests {
         let outcome = try await outcome(
             of: Ping.get,
             retrier: NilRetrier.factory(),
-            interceptors: [StampingInterceptor { header, _ in header.add("a\nb", to: "X-Trace") }],
+            interceptors: [ChangingInterceptor { header, _ in header.add("a\nb", to: "X-Trace") }],
             transport
         )
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))
@@ -88,7 +83,7 @@ struct StampedHeaderTests {
         let transport = ScriptedTransport(.status(503), .reply(text: "sent"))
         let outcome = try await outcome(
             of: Ping(header: ["X-Trace": "built"]),
-            interceptors: [StampingInterceptor { $0["X-Trace"] = $1 == 1 ? "1" : "2\r\n" }],
+            interceptors: [ChangingInterceptor { $0["X-Trace"] = $1 == 1 ? "1" : "2\r\n" }],
             transport
         )
         #expect(outcome.error?.kind == .invalidRequest(.headerValue(name: "X-Trace")))

@@ -18,21 +18,21 @@ struct FolderRule {
         "Trace": ["Request", "Support"],
         "Response": ["Request", "Support", "Trace"],
         "Declaration": ["Request", "Response", "Support"],
-        "Attempt": ["Request", "Response", "Support", "Trace"],
+        "Session": ["Request", "Support"],
+        "Attempt": ["Request", "Response", "Session", "Support", "Trace"],
         "Transport": ["Attempt", "Declaration", "Request", "Response", "Support", "Trace"],
         "Interceptor": ["Attempt", "Declaration", "Request", "Response", "Support"],
-        "Retry": ["Attempt", "Declaration", "Request", "Support", "Trace"],
-        "Authorization": ["Attempt", "Declaration", "Request", "Retry", "Support", "Trace"],
+        "Retry": ["Attempt", "Declaration", "Request", "Session", "Support", "Trace"],
+        "Authorization": ["Attempt", "Declaration", "Request", "Retry", "Session", "Support", "Trace"],
         "Service": [
-            "Attempt", "Authorization", "Declaration", "Interceptor", "Request", "Response", "Retry", "Support",
-            "Trace",
-            "Transport",
-        ],
-        "Call": [
-            "Attempt", "Authorization", "Declaration", "Interceptor", "Request", "Response", "Retry", "Service",
+            "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Session",
             "Support", "Trace", "Transport",
         ],
-        "Pages": ["Attempt", "Declaration", "Request", "Response", "Service", "Support"],
+        "Call": [
+            "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Service",
+            "Session", "Support", "Trace", "Transport",
+        ],
+        "Pages": ["Attempt", "Call", "Declaration", "Request", "Response", "Service", "Support"],
         "Styles": ["Authorization", "Declaration", "Response", "Service", "Support"],
     ]
 

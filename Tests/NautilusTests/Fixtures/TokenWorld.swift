@@ -3,7 +3,7 @@ import Nautilus
 import NautilusTesting
 import TestSupport
 
-/// The token that the example's `AuthorizationRetrier`, which is linked into these tests, stamps on requests.
+/// The token that the example's `AuthorizationRetrier`, which is linked into these tests, puts on requests.
 public struct Token: Hashable, Sendable {
     let number: Int
     var accessToken: String { "token-\(number)" }

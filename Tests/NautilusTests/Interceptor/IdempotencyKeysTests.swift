@@ -75,8 +75,10 @@ struct IdempotencyKeysTests {
             }
         }
         let transport = ScriptedTransport(.status(500), .status(201))
-        // An interceptor's error may have come after an execution, so that only a retrier of its own repeats it.
-        let retrier = ScriptedRetrier.factory { asked, _ in asked < 2 ? true : false }
+        // An interceptor's error may have come after an execution, so that only a retrier which allows that repeats it.
+        let retrier = ScriptedRetrier.factory { asked, _ in
+            asked < 2 ? .retry(after: .zero, evenIfExecuted: true) : false
+        }
         _ = try await outcome(of: Ping.post, retrier: retrier, interceptors: [keys, Failing()], transport)
         #expect(transport.attempts.map { $0.header[.idempotencyKey] } == ["key-1", "key-1"])
     }

@@ -70,27 +70,44 @@ struct ComposedRetrierTests {
         #expect(transport.count == 1)
     }
 
-    @Test("the first retrier has the last look at a request")
-    func prepareOrder() async throws {
-        struct Stamping: Retrier {
-            let text: String
-            mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-                httpRequest.header["X-Stamp"] = text
-                httpRequest.header.add(text, to: "X-All")
-            }
-            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
-        }
+    @Test("a request carries the credentials of all retriers, in their order")
+    func allCredentials() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"))
         _ = try await outcome(
             of: Ping.get,
             retrier: ComposedRetrier.factory(
-                AnyRetrierFactory { Stamping(text: "first") },
-                AnyRetrierFactory { Stamping(text: "second") }
+                AnyRetrierFactory.authorizing(with: WrittenCredential { $0.header.add("first", to: "X-All") }),
+                AnyRetrierFactory.authorizing(with: WrittenCredential { $0.header.add("second", to: "X-All") })
             ),
             transport
         )
-        #expect(transport.attempts[0].header["X-Stamp"] == "first")
-        #expect(transport.attempts[0].header.values(of: "X-All") == ["second", "first"])
+        #expect(transport.attempts[0].header.values(of: "X-All") == ["first", "second"])
+    }
+
+    @Test("before each attempt but the first, the call waits for all retriers, in their order")
+    func gates() async throws {
+        struct Gated: Retrier {
+            let name: String
+            let passed: Locked<[String]>
+            func beforeRetry(of request: HttpRequest) async throws { passed.withLock { $0.append(name) } }
+            func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+        }
+        let passed = Locked<[String]>([])
+        let backoff = ScriptedRetrier.factory { asked, _ in
+            passed.withLock { $0.append("retry") }
+            return asked < 2 ? .retry(after: .seconds(1)) : false
+        }
+        let outcome = try await outcome(
+            of: Ping.get,
+            retrier: ComposedRetrier.factory(
+                AnyRetrierFactory { Gated(name: "first", passed: passed) },
+                backoff,
+                AnyRetrierFactory { Gated(name: "second", passed: passed) }
+            ),
+            ScriptedTransport(.status(500), .status(500), .reply(text: "ok"))
+        )
+        #expect(outcome.response?.body == "ok")
+        #expect(passed.withLock { $0 } == ["retry", "first", "second", "retry", "first", "second"])
     }
 
     @Test("when all refuse, the trace has the last reason that was given, and whose it was")

@@ -7,23 +7,16 @@ import Testing
 
 @Suite("A wait for a network, and the end of the session")
 struct OfflineSessionTests {
-    /// Fails each attempt as a device without a network does, before or after its request is stamped.
+    /// Fails each attempt as a device without a network does, before or after its request is authorized.
     private struct Offline: HttpInterceptor {
         let connectivity: ConnectivitySwitch
-        let isBeforeStamp: Bool
+        let isEarly: Bool
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             let failure = TransportError.failed(.notConnectedToInternet, delivery: .notSent, reason: "")
-            if isBeforeStamp, !connectivity.isOnline { throw failure }
+            if isEarly, !connectivity.isOnline { throw failure }
             return try await next(request)
         }
-    }
-
-    /// Holds the credential, and stamps nothing with it, as for a path that needs none.
-    private struct Unstamping: Retrier {
-        var lease: CredentialLease<RefreshCoordinator<Token>>
-
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
     }
 
     private struct World: SimulatedWorld {
@@ -40,10 +33,13 @@ struct OfflineSessionTests {
             }
         }
 
-        func service(isBeforeStamp: Bool = false, isUnstamping: Bool = false) -> AnyHttpService<HttpError> {
-            let authorization: any RetrierFactory =
-                isUnstamping
-                ? AnyRetrierFactory { [coordinator] in Unstamping(lease: CredentialLease(coordinator)) }
+        /// - Parameters:
+        ///   - failsEarly: Whether an attempt fails before its request is authorized.
+        ///   - writesNothing: Whether the credential writes nothing, as for a path that needs none.
+        func service(failsEarly: Bool = false, writesNothing: Bool = false) -> AnyHttpService<HttpError> {
+            let authorization =
+                writesNothing
+                ? AnyRetrierFactory.authorizing(with: WrittenCredential(in: coordinator.session) { _ in })
                 : AuthorizationRetrier.factory(coordinator)
             let backoff = BackoffRetrier.factory(
                 .standard.with {
@@ -53,7 +49,7 @@ struct OfflineSessionTests {
             )
             return AnyHttpService(
                 apiUrl: "api.example.com",
-                interceptors: [Offline(connectivity: connectivity, isBeforeStamp: isBeforeStamp)],
+                interceptors: [Offline(connectivity: connectivity, isEarly: failsEarly)],
                 retrierFactory: ComposedRetrier.factory(authorization, backoff),
                 transport: transport,
                 clock: clock
@@ -61,30 +57,31 @@ struct OfflineSessionTests {
         }
     }
 
-    @Test("it ends at once, whether the attempt had failed before its request was stamped", arguments: [false, true])
-    func signedOut(isBeforeStamp: Bool) async throws {
+    @Test(
+        "a wait for a network ends with the session, also if the attempt has failed before its request was authorized",
+        arguments: [false, true]
+    )
+    func signedOut(failsEarly: Bool) async throws {
         try await World.run { world in
-            async let call = Ping.get.result(with: world.service(isBeforeStamp: isBeforeStamp))
+            async let call = Ping.get.result(with: world.service(failsEarly: failsEarly))
             try await world.sleep(.seconds(2))
             world.coordinator.signOut()
             let result = await call
             #expect(result.isSignedOut)
-            #expect(result.error?.sequence == nil)
             #expect(world.clock.now.offset == .seconds(2))
         }
     }
 
-    @Test("it goes on where the request carries no credential, with one attempt more")
-    func unstamped() async throws {
+    @Test("a wait for a network ends with the session even if the request carries no credential")
+    func withoutCredential() async throws {
         try await World.run { world in
-            async let call = Ping.get.result(with: world.service(isUnstamping: true))
+            async let call = Ping.get.result(with: world.service(writesNothing: true))
             try await world.sleep(.seconds(2))
             world.coordinator.signIn(Token(number: 2))
-            try await world.sleep(.seconds(3))
-            world.connectivity.set(isOnline: true)
             let result = await call
-            #expect(result.text == "ok")
-            #expect(world.transport.attempts.map(\.start) == [.zero, .seconds(5)])
+            #expect(result.isSuperseded)
+            #expect(world.clock.now.offset == .seconds(2))
+            #expect(world.transport.attempts.map(\.start) == [.zero])
         }
     }
 

@@ -4,6 +4,10 @@ import NautilusTesting
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("A gate that calls share")
 struct RetryGateTests {
     /// Runs calls one second apart against one transport, with backoff behind a shared gate.
@@ -48,8 +52,55 @@ struct RetryGateTests {
         #expect(traces[0].attempts[1].start == .seconds(10))
         // It began at 1 s on the clock, and its retry waits until 10 s.
         #expect(traces[1].attempts[0].decision?.reason == .gate(.seconds(9)))
-        #expect(traces[1].attempts[1].start == .seconds(9))
+        let start = try #require(traces[1].attempts.last).start
+        #expect((.milliseconds(9_020)...(.milliseconds(9_040))).contains(start), "it takes the turn after the first")
         #expect(traces[2].attempts.count == 1)
+    }
+
+    /// Notes what it waits for.
+    private struct Noting: Retrier {
+        let passed: Locked<[URL]>
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { true }
+        mutating func beforeRetry(of request: HttpRequest) async throws { passed.withLock { $0.append(request.url) } }
+    }
+
+    @Test("a retry waits at its gate also when the attempt before could not be built")
+    func notBuilt() async throws {
+        let (passed, reads) = (Locked<[URL]>([]), Counter())
+        let transport = ScriptedTransport(.reply(text: "ok"))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: AnyRetrierFactory { Noting(passed: passed) },
+            transport: transport
+        ).with {
+            $0.asyncHeader = {
+                if reads.increment() == 1 { throw URLError(.notConnectedToInternet) }
+                return [:]
+            }
+        }
+        _ = try await Ping(route: ["things"]).schedule(with: service)
+        #expect(passed.withLock { $0.map(\.absoluteString) } == ["https://api.example.com/things"])
+    }
+
+    @Test("a retry waits at the gate of the origin to which an interceptor has sent the attempt before")
+    func sentElsewhere() async throws {
+        let passed = Locked<[URL]>([])
+        let moved = try #require(URL(string: "https://other.example.com/things"))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [
+                ClosureInterceptor { request, _, next in
+                    var request = request
+                    request.url = moved
+                    return try await next(request)
+                }
+            ],
+            retrierFactory: AnyRetrierFactory { Noting(passed: passed) },
+            transport: ScriptedTransport(.status(503), .reply(text: "ok"))
+        )
+        _ = try await Ping(route: ["things"]).schedule(with: service)
+        #expect(passed.withLock { $0 } == [moved])
     }
 
     @Test("one that is over the cap holds the others back for as long as the cap")

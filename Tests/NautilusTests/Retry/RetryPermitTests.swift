@@ -188,7 +188,7 @@ struct RetryPermitTests {
         var delays: Set<Duration> = []
         for _ in 0..<100 {
             var retrier = factory.create(for: Ping.get)
-            guard case .retry(let delay, let permit?) = await retrier.retry(Ping.get, failingWith: error) else {
+            guard case .retry(let delay, let permit?, _) = await retrier.retry(Ping.get, failingWith: error) else {
                 Issue.record("refused")
                 continue
             }

@@ -26,6 +26,33 @@ struct StatusRetryTests {
         #expect(transport.count == 1)
     }
 
+    /// Wants another attempt whatever has happened.
+    private struct Insisting: Retrier {
+        let evenIfExecuted: Bool
+
+        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+            .retry(after: .zero, evenIfExecuted: evenIfExecuted)
+        }
+    }
+
+    @Test(
+        "A2: nor is it if a retrier of one's own insists, unless that allows it to be executed twice",
+        arguments: [false, true]
+    )
+    func insisting(evenIfExecuted: Bool) async throws {
+        let transport = ScriptedTransport(.status(500), .reply(status: 201, text: "made"))
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: AnyRetrierFactory { Insisting(evenIfExecuted: evenIfExecuted) },
+            transport: transport
+        )
+        let result = await Ping.post.result(with: service)
+        #expect(transport.count == (evenIfExecuted ? 2 : 1))
+        #expect((result.error == nil) == evenIfExecuted)
+        let reason = result.error?.trace.attempts.last?.decision?.reason
+        #expect(reason == (evenIfExecuted ? nil : .mayHaveExecuted))
+    }
+
     @Test("A3: a POST with a key is repeated, key and body byte-identical, although both change in the request")
     func keyedPost() async throws {
         let transport = ScriptedTransport(.status(500), .reply(status: 201, text: "made"))

@@ -20,8 +20,8 @@ struct ChangedSwitchTests {
             return try await next(request)
         }
 
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            httpRequest.header["X-Retrier"] = site
+        var credentials: [any CallCredential] {
+            [WrittenCredential { [site] in $0.header["X-Retrier"] = site }]
         }
 
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }

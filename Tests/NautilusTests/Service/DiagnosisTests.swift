@@ -101,14 +101,7 @@ struct DiagnosisTests {
                 """
             ),
             (
-                .authorizationBehind(.gate),
-                """
-                a retry is stamped before it waits at a gate, and may go out with a credential that is not valid any more: \
-                put the retrier that authorizes first in `ComposedRetrier.factory`
-                """
-            ),
-            (
-                .authorizationBehind(.retriesUnauthorized),
+                .authorizationBehindRetries,
                 """
                 a 401 is answered by sending the rejected credential again, and not by a refresh: put the retrier that \
                 authorizes first in `ComposedRetrier.factory`

@@ -16,26 +16,20 @@ struct TenantSwitchTests {
         private func service(of tenant: String) -> AnyHttpService<HttpError> {
             AnyHttpService(
                 apiUrl: "\(tenant).test/v1\(query.withLock { $0 })",
-                retrierFactory: AnyRetrierFactory { Stamp(token: tenant) },
+                retrierFactory: TenantSwitchTests.authorization(tenant),
                 transport: transport
             )
         }
 
         var apiUrl: any UrlConvertible { "own.test" }
-        var retrierFactory: any RetrierFactory { AnyRetrierFactory { Stamp(token: "own") } }
+        var retrierFactory: any RetrierFactory { TenantSwitchTests.authorization("own") }
         var configuration: ServiceConfiguration {
             selected.withLock { $0 }.map { service(of: $0).configuration } ?? ServiceConfiguration(reading: self)
         }
     }
 
-    private struct Stamp: Retrier {
-        let token: String
-
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            httpRequest.header[.authorization] = token
-        }
-
-        mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    private static func authorization(_ token: String) -> AnyRetrierFactory {
+        .authorizing(with: WrittenCredential { $0.header[.authorization] = token })
     }
 
     private let transport = ScriptedTransport(.status(204), afterLast: .repeat)
@@ -89,7 +83,7 @@ struct TenantSwitchTests {
                 let tenant = selected.withLock { $0 } ?? ""
                 return AnyHttpService(
                     apiUrl: "api.test/v1?signature=\(tenant)",
-                    retrierFactory: AnyRetrierFactory { Stamp(token: tenant) },
+                    retrierFactory: TenantSwitchTests.authorization(tenant),
                     transport: transport
                 ).configuration
             }

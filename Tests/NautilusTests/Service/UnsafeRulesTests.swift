@@ -60,8 +60,8 @@ struct UnsafeRulesTests {
             guard let grant = world.coordinator.current else { return }
             _ = try await world.coordinator.refresh(rejecting: grant)
         }
-        #expect(sentAfterwards.first == (authorizesFirst ? "Bearer token-2" : "Bearer token-1"))
-        #expect(findings == (authorizesFirst ? [] : [.authorizationBehind(.gate)]))
+        #expect(sentAfterwards.first == "Bearer token-2")
+        #expect(findings == [])
     }
 
     @Test("nowhere does one go out with that of a user who has signed out", arguments: [true, false])
@@ -82,7 +82,7 @@ struct UnsafeRulesTests {
             _ = try await Ping.get.schedule(with: service)
             let rejected = Array(repeating: "Bearer token-1" as String?, count: authorizesFirst ? 1 : 4)
             #expect(world.sentTokens == rejected + ["Bearer token-2"])
-            let findings: [PolicyFinding] = authorizesFirst ? [] : [.authorizationBehind(.retriesUnauthorized)]
+            let findings: [PolicyFinding] = authorizesFirst ? [] : [.authorizationBehindRetries]
             #expect(service.diagnose() == findings)
         }
     }
@@ -112,11 +112,13 @@ struct UnsafeRulesTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             retrierFactory: ComposedRetrier.factory(
-                BackoffRetrier.factory(.standard.with { $0.gate = coordinator }),
+                BackoffRetrier.factory(
+                    .standard.with { $0.condition = .standard.retrying(status: 401, because: "a test") }
+                ),
                 coordinator.authorization { _, _ in }
             )
         )
-        #expect(service.diagnose() == [.authorizationBehind(.gate)])
+        #expect(service.diagnose() == [.authorizationBehindRetries])
         #expect(coordinator.authorization { _, _ in }.descriptions.map(\.maxAttempts) == [1])
     }
 
@@ -178,14 +180,7 @@ struct UnsafeRulesTests {
         "each says what to do",
         arguments: [
             (
-                .authorizationBehind(.gate),
-                """
-                a retry is stamped before it waits at a gate, and may go out with a credential that is not valid any more: \
-                put the retrier that authorizes first in `ComposedRetrier.factory`
-                """
-            ),
-            (
-                .authorizationBehind(.retriesUnauthorized),
+                .authorizationBehindRetries,
                 """
                 a 401 is answered by sending the rejected credential again, and not by a refresh: \
                 put the retrier that authorizes first in `ComposedRetrier.factory`

@@ -53,8 +53,7 @@ struct FeedSessionTests {
             }
             let isOver = await isOfEndedSession { try await stream.next() }
             #expect(isOver)
-            // The first connection is a call, which is not given up.
-            #expect(simulation.clock.now.offset == .seconds(isFirst ? 50 : 10))
+            #expect(simulation.clock.now.offset == .seconds(10))
             #expect(script.count == (isFirst ? 1 : 2))
             let next = try await stream.next()
             #expect(next == nil)

@@ -33,16 +33,16 @@ struct SequenceRedactionTests {
         #expect(!"\(value) \(String(reflecting: value)) \(text)".contains(Self.secret), "line \(line)")
     }
 
-    @Test("a sequence of calls, and readers of pages and items")
+    @Test("a bound call, and readers of pages and items")
     func pages() async throws {
         let transport = ScriptedTransport(
             .reply(header: ["Link": "</l?cursor=\(Self.secret)>; rel=\"next\""], text: "[1]"),
             afterLast: .repeat
         )
         let service = AnyHttpService(apiUrl: "api.test/base?key=\(Self.secret)", transport: transport)
-        let calls = CallSequence()
-        _ = try await Numbers().response(with: service, in: calls)
-        expectNoSecret(in: calls)
+        let call = Numbers().bound(to: service)
+        _ = try await call.run()
+        expectNoSecret(in: call)
         var pages = Numbers().pages(with: service).makeAsyncIterator()
         #expect(try await pages.next()?.body == [1])
         expectNoSecret(in: pages)

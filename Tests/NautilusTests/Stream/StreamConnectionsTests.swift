@@ -67,4 +67,50 @@ struct StreamConnectionsTests {
             #expect(transport.count == 4)
         }
     }
+
+    @Test("they end with the reason of the session that ends in the delay before the next one")
+    func endOfSession() async throws {
+        try await simulate { [transport] simulation in
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                retrierFactory: ComposedRetrier.factory(
+                    AuthorizationRetrier.factory(coordinator),
+                    ScriptedRetrier.factory { _, _ in .retry(after: .seconds(20)) }
+                ),
+                transport: transport,
+                clock: simulation.clock
+            )
+            var connections = StreamConnections(of: Listen(), with: service)
+            _ = try await connections.open(Listen())
+            connections.received()
+            simulation.start {
+                try? await simulation.clock.sleep(for: .seconds(5))
+                coordinator.signOut()
+            }
+            let error = await #expect(throws: HttpError.self) { try await connections.waitForNext(after: end) }
+            #expect(error?.requiresSignIn == true)
+            #expect(simulation.clock.now.offset == .seconds(5))
+        }
+    }
+
+    @Test("a POST that may have been executed is not sent again, unless the retrier says so", arguments: [false, true])
+    func repeatedPost(evenIfExecuted: Bool) async throws {
+        try await simulate { [transport] simulation in
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                retrierFactory: ScriptedRetrier.factory { _, _ in
+                    .retry(after: .zero, evenIfExecuted: evenIfExecuted)
+                },
+                transport: transport,
+                clock: simulation.clock
+            )
+            var connections = StreamConnections(of: Ping.post, with: service)
+            _ = try await connections.open(Ping.post)
+            let loss = HttpError(.transport(.networkConnectionLost), stage: .send, delivery: .maybeExecuted)
+            if evenIfExecuted { return try await connections.waitForNext(after: loss) }
+            let error = await #expect(throws: HttpError.self) { try await connections.waitForNext(after: loss) }
+            #expect(error?.trace.attempts.last?.decision?.reason == .mayHaveExecuted)
+        }
+    }
 }

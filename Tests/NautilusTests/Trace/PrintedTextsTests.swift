@@ -112,14 +112,13 @@ struct PrintedTextsTests {
         }
     }
 
-    @Test("F31: a retrier that gives up with another error says which: nobody is signed in")
+    @Test("F31: a retrier that gives up with another error says so")
     func gaveUp() async {
         let lines = Locked<[String]>([])
-        let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: ManualClock()) { $0 }
-        let transport = ScriptedTransport { _, _ in
-            coordinator.signOut()
-            return .status(401)
+        let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: ManualClock()) { _ in
+            throw HttpError(.decoding, stage: .decode)
         }
+        let transport = ScriptedTransport(.status(401))
         let authorized = Self.service(transport, AuthorizationRetrier.factory(coordinator), lines)
         let error = await Ping.get.result(with: authorized).error
         let decision = error?.trace.attempts.last?.decision

@@ -6,20 +6,20 @@ import Testing
 @testable import Nautilus
 @testable import NautilusTraffic
 
-@Suite("Pacing, with a retrier that takes time whenever it is asked")
+@Suite("Pacing, with a credential that takes time for each request")
 struct PacingReadmissionTests {
-    /// Takes a random time up to the longest, as a signature does, or a look into a store.
-    private struct SlowRetrier: Retrier {
-        let clock: ManualClock
-        let random: any RandomSource
-        let longest: Duration
-        let isRandom: Bool
-
-        func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            try await clock.sleep(for: isRandom ? longest * random.nextFraction() : longest)
-        }
-
-        func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
+    /// Its credential takes the longest time, or a random one up to that, as a signature does, or a look into a store.
+    private static func slow(
+        _ clock: ManualClock,
+        _ random: any RandomSource,
+        longest: Duration,
+        isRandom: Bool
+    ) -> AnyRetrierFactory {
+        .authorizing(
+            with: AwaitedCredential(wait: {
+                try await clock.sleep(for: isRandom ? longest * random.nextFraction() : longest)
+            })
+        )
     }
 
     private struct World: Sendable {
@@ -41,11 +41,15 @@ struct PacingReadmissionTests {
                 let isBusy = count.increment() == 1 && isBusyAtFirst
                 return .delay(latency, then: isBusy ? .status(503, header: [.retryAfter: "86400"]) : .status(200))
             }
-            let retrier = SlowRetrier(clock: clock, random: simulation.random, longest: longest, isRandom: isRandom)
             service = AnyHttpService(
                 apiUrl: "a.com",
                 interceptors: [pacing],
-                retrierFactory: AnyRetrierFactory { () -> any Retrier in retrier },
+                retrierFactory: PacingReadmissionTests.slow(
+                    simulation.clock,
+                    simulation.random,
+                    longest: longest,
+                    isRandom: isRandom
+                ),
                 transport: transport,
                 clock: simulation.clock
             )
@@ -79,12 +83,12 @@ struct PacingReadmissionTests {
             return world.transport.attempts.map(\.start).sorted()
         }
         #expect(starts.count == 60)
-        // A stamp of up to 5 ms is not looked at again, and counts from when its request goes out.
+        // A credential that takes up to 5 ms is not looked at again, and counts from when its request goes out.
         #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
         #expect(starts.last.map { $0 < .seconds(14) } == true)
     }
 
-    @Test("keeps its rate with a retrier that takes long, too", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("pacing keeps its rate with a credential that takes long, too", arguments: 1...20 as ClosedRange<UInt64>)
     func slowest(seed: UInt64) async throws {
         let starts = try await simulate(seed: seed) { simulation in
             let clock = simulation.clock
@@ -104,15 +108,15 @@ struct PacingReadmissionTests {
         #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
-    @Test("a request counts from when it goes out, though its stamp has taken too little to be looked at again")
+    @Test("a request counts from when it goes out, though its credential has taken too little to be looked at again")
     func shortStamp() async throws {
         let starts = try await simulate { simulation in
             let clock = simulation.clock
             let pacing = Pacing(rate: .requests(1, per: .seconds(1)), clock: clock, random: simulation.random)
             let first = FixedRandomSource(1, 0)
-            let retrier = SlowRetrier(clock: clock, random: first, longest: .milliseconds(5), isRandom: true)
+            let retrier = Self.slow(clock, first, longest: .milliseconds(5), isRandom: true)
             let world = World(simulation, pacing, taking: .zero)
-            let service = world.service.with { $0.retrierFactory = AnyRetrierFactory { () -> any Retrier in retrier } }
+            let service = world.service.with { $0.retrierFactory = retrier }
             try await AnyRequest(.get, ["a"]).schedule(with: service)
             try await clock.sleep(for: .milliseconds(995))
             try await AnyRequest(.get, ["a"]).schedule(with: service)

@@ -21,7 +21,7 @@ struct TrafficStormTests {
     }
 }
 
-/// One service behind a limit, a pacing with a rate, and a breaker, whose calls are slow to be stamped, sent twice,
+/// One service behind a limit, a pacing with a rate, and a breaker, whose calls are slow to be authorized, sent twice,
 /// rejected, redirected, asked for patience, and cancelled.
 private struct TrafficStorm: Sendable {
     private let clock: ManualClock
@@ -75,12 +75,14 @@ private struct TrafficStorm: Sendable {
             try await AnyRequest(.post, ["renew"]).schedule(with: base)
             return server.token
         }
-        let stamp = SlowStamp(clock: clock, random: random, weather: weather)
+        let slow = AnyRetrierFactory.authorizing(
+            with: AwaitedCredential(wait: { try await clock.sleep(for: weather.longestStamp * random.nextFraction()) })
+        )
         self.service = base.with {
             if let delay = weather.hedgeDelay { $0.hedging = Hedging(after: .fixed(delay), budget: .unlimited) }
             $0.retrierFactory = ComposedRetrier.factory(
                 coordinator.authorization { $1.header[.authorization] = "\($0)" },
-                AnyRetrierFactory { () -> any Retrier in stamp },
+                slow,
                 BackoffRetrier.factory(
                     .standard.with {
                         $0.backoff = .exponential(base: .milliseconds(50), cap: .seconds(1))
@@ -159,6 +161,7 @@ private struct Weather: Sendable {
     let (slots, calls): (Int, Int)
     let maxWait: Duration
     let isPartitioned: Bool
+    /// How long a credential may take for a request, and the server for its answer.
     let (longestStamp, longestAnswer): (Duration, Duration)
     let hedgeDelay: Duration?
     let isOut: Bool
@@ -284,19 +287,6 @@ private struct Passing: HttpInterceptor {
         if wait > longest + max(.seconds(1), longest / 10) + .milliseconds(100) { book.note("waited for \(wait)") }
         return try await next(request)
     }
-}
-
-/// Takes its time for a stamp.
-private struct SlowStamp: Retrier {
-    let clock: ManualClock
-    let random: any RandomSource
-    let weather: Weather
-
-    func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await clock.sleep(for: weather.longestStamp * random.nextFraction())
-    }
-
-    func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
 }
 
 /// Answers late, with all that makes calls wait, and notes what is sent.

@@ -64,12 +64,14 @@ extension HttpInterceptor {
 }
 
 /// Has a credential from the fifth second on, as after a refresh.
-struct LateCredential: Retrier {
+struct LateCredential: Retrier, CallCredential {
     let clock: ManualClock
 
-    func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await clock.sleep(for: max(.zero, .seconds(5) - clock.now.offset))
-    }
+    var credentials: [any CallCredential] { [self] }
+
+    func ready() async throws { try await clock.sleep(for: max(.zero, .seconds(5) - clock.now.offset)) }
+
+    func authorize(_ request: inout HttpRequest) throws -> Bool { clock.now.offset >= .seconds(5) }
 
     func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { .doNotRetry }
 }

@@ -4,7 +4,7 @@
 
     @testable import Nautilus
 
-    @Suite("A stamped request that has its connection when its user has signed out", .endsInTime)
+    @Suite("An authorized request that has its connection when its session is over", .endsInTime)
     struct EndedSessionTests {
         /// A port at which connections are taken and ended: what is written to them is lost.
         private final class LosingPort: Sendable {
@@ -38,33 +38,13 @@
             }
         }
 
-        /// A request that carries a credential, in a call whose session is over.
+        /// A request that carries a credential whose session is over.
         private static func ended(_ url: String) throws -> (HttpRequest, AttemptContext) {
             var request = HttpRequest(url: try #require(URL(string: url)))
-            request.noteStamp()
-            let sequence = CallSequence()
-            sequence.making {
-                _ = CallSequence.nextPlace()?.session(orBeginning: Ended())
-            }
-            let context = AttemptContext(
-                number: 1,
-                serviceOrigin: try #require(request.origin),
-                timeout: nil,
-                remaining: nil,
-                streamsResponse: false,
-                acceptedStatusCodes: .success,
-                call: .none,
-                facts: CallFacts(),
-                sequence: sequence
-            )
-            return (request, context)
-        }
-
-        private final class Ended: SequenceSession {
-            var isOfUser: Bool? { true }
-            var end: (any Error)? { RefreshError.superseded }
-            func look() {}
-            func waitForEnd() async {}
+            let session = CallSession()
+            request.authorize(as: CredentialTag(session: session, generation: 1)) { _ in }
+            session.finish(.superseded)
+            return (request, AttemptContext(serviceOrigin: try #require(request.origin)))
         }
 
         private static func error(of work: () async throws -> Void) async -> HttpError? {
@@ -76,7 +56,10 @@
             }
         }
 
-        @Test("is not written by either transport", .enabled(if: CurlTransport.unavailability == nil))
+        @Test(
+            "a request whose session is over is written by neither transport",
+            .enabled(if: CurlTransport.unavailability == nil)
+        )
         func notWritten() async throws {
             let port = try LosingPort()
             let (request, context) = try Self.ended("http://127.0.0.1:\(port.number)/notes")
@@ -87,7 +70,10 @@
             withExtendedLifetime(port) {}
         }
 
-        @Test("nor is the opening of a web socket", .enabled(if: CurlTransport.unavailability == nil))
+        @Test(
+            "the opening of a web socket whose session is over is not written",
+            .enabled(if: CurlTransport.unavailability == nil)
+        )
         func notOpened() async throws {
             let port = try LosingPort()
             let (request, context) = try Self.ended("ws://127.0.0.1:\(port.number)/chat")

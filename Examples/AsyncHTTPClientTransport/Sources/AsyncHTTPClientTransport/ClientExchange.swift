@@ -80,14 +80,14 @@ extension ClientExchange {
         }
     }
 
-    /// Sends the request over the connection that it has got; false when it has no use for it any more, or its user has
-    /// signed out.
+    /// Sends the request over the connection that it has got; false when it has no use for it any more, or its
+    /// session is over.
     ///
     /// Called where the exchange before has ended, so that none of the caller's threads has to wake up in between.
     func depart() -> Bool {
         guard let departure = state.withLockedValue({ $0.departure.take() }) else { return false }
-        if let end = departure.context.endOfSession(of: departure.source) {
-            fail(end)
+        if let refusal = departure.source.refusal {
+            fail(refusal)
             return false
         }
         let task = departure.connections.client.execute(request: departure.request, delegate: self)

@@ -7,7 +7,7 @@ import Nautilus
 /// Each process has one of these on the same file. Before each use it looks what the others have done; a refresh takes the
 /// file's lock, looks again, sends only a token that no other process has refreshed meanwhile, and saves what that brings.
 final class FileSession: CredentialSource {
-    typealias Grant = RefreshCoordinator<SessionRecord>.Grant
+    typealias Credential = SessionRecord
 
     private let file: SessionFile
     private let clock: any Clock<Duration>
@@ -34,32 +34,38 @@ final class FileSession: CredentialSource {
         }
     }
 
-    /// Stamps the calls of a service, and is their gate.
+    /// Authorizes the calls of a service, and is their gate.
     var retrierFactory: any RetrierFactory {
         ComposedRetrier.factory(
-            AnyRetrierFactory { [self] in FileSessionRetrier(lease: CredentialLease(self)) },
+            authorization { record, request in
+                request.header[.authorization] = "Bearer \(record.accessToken)"
+            },
             BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
         )
     }
 
     /// Asked when a call begins: a user who has signed in elsewhere by then is its user, and one who does so later is not.
-    var session: RefreshCoordinator<SessionRecord>.Session {
+    var session: CallSession {
         try? follow()
         return coordinator.session
     }
 
-    func waitForEnd(of session: RefreshCoordinator<SessionRecord>.Session) async {
-        await coordinator.waitForEnd(of: session)
+    func usable(
+        in session: CallSession,
+        for origin: HttpOrigin
+    ) throws -> RefreshCoordinator<SessionRecord>.Grant? {
+        try follow()
+        return try coordinator.usable(in: session, for: origin)
     }
 
-    func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
+    func ready(in session: CallSession) async throws {
         try follow()
-        return try await coordinator.grant(continuing: previous, for: origin)
+        try await coordinator.ready(in: session)
     }
 
-    func refresh(rejecting grant: Grant) async throws -> Grant {
+    func refresh(rejecting tag: CredentialTag) async throws -> CredentialTag {
         try follow()
-        return try await coordinator.refresh(rejecting: grant)
+        return try await coordinator.refresh(rejecting: tag)
     }
 
     /// Begins a session: in the file, and so in every process, this one included.
@@ -89,22 +95,6 @@ final class FileSession: CredentialSource {
         guard let stored else { return .signedOut }
         return stored.session == here?.session ? .refreshed(stored) : .signedIn(stored)
     }
-}
-
-private struct FileSessionRetrier: Retrier {
-    var lease: CredentialLease<FileSession>
-
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await lease.stamp(&httpRequest, context: context) { record, request in
-            request.header[.authorization] = "Bearer \(record.accessToken)"
-        }
-    }
-
-    mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
-        await lease.decide(after: failure)
-    }
-
-    var reason: RetryReason? { lease.reason }
 }
 
 /// The session that was refreshed has been ended by another process.

@@ -12,12 +12,24 @@ struct StaleCacheTests {
         var timeout: Duration? { nil }
     }
 
-    /// Stamps a token where no interceptor looks.
-    private struct Stamp: Retrier {
-        mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-            httpRequest.header[.authorization] = "Bearer secret"
-        }
+    /// Authorizes requests when all interceptors have seen them.
+    private struct Authorizing: Retrier {
+        let credentials: [any CallCredential] = [Secret()]
+
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
+    }
+
+    private struct Secret: CallCredential {
+        let session = CallSession()
+
+        func ready() async throws {}
+
+        func authorize(_ request: inout HttpRequest) throws -> Bool {
+            request.authorize(as: CredentialTag(session: session, generation: 0)) {
+                $0.header[.authorization] = "Bearer secret"
+            }
+            return true
+        }
     }
 
     private let clock = ManualClock()
@@ -65,10 +77,10 @@ struct StaleCacheTests {
         #expect(transport.count == 2)
     }
 
-    @Test("what was asked for with a credential is not kept, though that was stamped further in")
+    @Test("an answer to a credential is not kept, though that was put on the request after the cache had seen it")
     func credential() async throws {
         let transport = ScriptedTransport(.reply(text: "[1]"), afterLast: .repeat)
-        let service = service(transport, AnyRetrierFactory { Stamp() })
+        let service = service(transport, AnyRetrierFactory { Authorizing() })
         for _ in 1...2 { #expect(try await Numbers().schedule(with: service) == [1]) }
         #expect(transport.count == 2)
     }

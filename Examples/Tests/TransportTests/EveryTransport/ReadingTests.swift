@@ -126,7 +126,7 @@ struct ReadingTests {
             }
         } whileOpen: { server in
             let service = service(server.url).with {
-                $0.retrierFactory = AnyRetrierFactory { StampingRetrier(coordinator: coordinator) }
+                $0.retrierFactory = coordinator.authorization { $1.header[.authorization] = "Bearer \($0)" }
             }
             let texts = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<50 { group.addTask { try await Get().schedule(with: service) } }
@@ -153,24 +153,5 @@ struct ReadingTests {
             #expect(request.target == "/a/7?q=1")
             #expect(request.values(of: "X-Base") == ["1"])
         }
-    }
-}
-
-/// Stamps the coordinator's credential, and answers a rejection once with a refresh.
-private struct StampingRetrier: Retrier {
-    private var lease: CredentialLease<RefreshCoordinator<String>>
-
-    init(coordinator: RefreshCoordinator<String>) {
-        self.lease = CredentialLease(coordinator)
-    }
-
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await lease.stamp(&httpRequest, context: context) { token, request in
-            request.header[.authorization] = "Bearer \(token)"
-        }
-    }
-
-    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        await lease.decide(after: error)
     }
 }

@@ -106,6 +106,7 @@ struct ExchangeBook: Sendable {
                 attempt: opening.attempt,
                 role: opening.role,
                 request: summary,
+                tags: request.tags,
                 start: start,
                 duration: .zero,
                 redirects: opening.redirects,

@@ -24,7 +24,7 @@ struct ErasedGrant: Sendable {
     let credential: any ErasedCredential
     let generation: Int
     /// The session that the grant belongs to.
-    let session: SessionMark
+    let session: CallSession
 }
 
 extension ErasedCredential {

@@ -10,14 +10,8 @@ struct GuardedRefresh: Sendable {
     /// The alarm that starts the refresh calls wait for during a cool-down; nil when no call waits.
     var alarm: RefreshAlarm?
 
-    private static let lastCoordinator = Locked(0)
-
-    init(limits: RefreshLimits) {
-        machine = RefreshMachine(limits: limits)
-        machine.mark.coordinator = Self.lastCoordinator.withLock { last in
-            last += 1
-            return last
-        }
+    init(limits: RefreshLimits, onLook: @escaping @Sendable () -> Void = {}) {
+        machine = RefreshMachine(limits: limits, onLook: onLook)
     }
 
     /// Gives the machine an input, and returns what it asks for.

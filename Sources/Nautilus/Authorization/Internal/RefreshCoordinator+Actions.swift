@@ -71,6 +71,8 @@ extension RefreshCoordinator {
                 work.append { self.start(flight, from: credential.restored(as: Credential.self), tasks: tasks) }
             case .cancelRefresh(let flight):
                 if let tasks = guarded.tasks[flight.id] { work.append { tasks.cancel() } }
+            case .end(let session, let error):
+                work.append(session.close(error))
             case .announce(let announcement):
                 guarded.outbox.add(announcement)
             }
@@ -107,7 +109,6 @@ extension RefreshCoordinator {
                 case .session(let event):
                     listener?(event)
                     broadcast.send(event)
-                    wakeEndWaiters()
                     publishGrant()
                 case .call(let event): if observer.isEnabled { observer.observe(event) }
                 }

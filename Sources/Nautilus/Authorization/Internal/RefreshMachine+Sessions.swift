@@ -1,25 +1,18 @@
 extension RefreshMachine {
-    mutating func signInHere(_ credential: any ErasedCredential, lifetime: Duration?, at now: Duration) -> [Action] {
-        mark.changesHere += 1
-        return signIn(credential, lifetime: lifetime, at: now)
-    }
-
-    mutating func signOutHere() -> [Action] {
-        noteEnd(.signedOut)
-        mark.changesHere += 1
-        return signOut()
-    }
-
-    private mutating func signIn(
+    mutating func signIn(
         _ credential: any ErasedCredential,
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
-        mark.number += 1
+        if state.session != nil {
+            return [turn(endingWith: .superseded)] + beginSession(credential, lifetime: lifetime, at: now)
+        }
+        // What has begun in the time of nobody goes on: it carries no credential, and cannot get one from here on.
+        begin()
         return beginSession(credential, lifetime: lifetime, at: now)
     }
 
-    /// Begins the session that has the present mark.
+    /// Begins the time of a user in the present session.
     private mutating func beginSession(
         _ credential: any ErasedCredential,
         lifetime: Duration?,
@@ -27,26 +20,18 @@ extension RefreshMachine {
     ) -> [Action] {
         let released = release(resumingWith: .failure(.superseded))
         let grant = nextGrant(credential)
-        let session = RefreshSession(
-            firstGeneration: grant.generation,
-            grant: grant,
-            expiry: expiry(of: lifetime, at: now)
-        )
-        state = .idle(session)
+        state = .idle(RefreshSession(grant: grant, expiry: expiry(of: lifetime, at: now)))
         epoch += 1
         return released + [.announce(.session(.signedIn(generation: grant.generation)))]
     }
 
-    private mutating func signOut() -> [Action] {
+    mutating func signOut() -> [Action] {
         epoch += 1
-        guard let session = state.session else {
-            state = .signedOut(expiredBy: nil)
-            return []
-        }
+        let (ended, grant) = (turn(endingWith: .signedOut), state.session?.grant)
         let released = release(resumingWith: .failure(.signedOut))
         state = .signedOut(expiredBy: nil)
-        mark.number += 1
-        return released + [.announce(.session(.signedOut(generation: session.grant.generation)))]
+        return [ended] + released
+            + (grant.map { [.announce(.session(.signedOut(generation: $0.generation)))] } ?? [])
     }
 
     mutating func replace(
@@ -59,7 +44,13 @@ extension RefreshMachine {
         return publish(credential, lifetime: lifetime, in: session, at: now)
     }
 
-    mutating func adopt(_ change: SessionChange<ReceivedCredential>, at now: Duration) -> [Action] {
+    mutating func adopt(
+        _ change: SessionChange<ReceivedCredential>,
+        beginning session: CallSession?,
+        at now: Duration
+    ) -> [Action] {
+        upcoming = session
+        defer { upcoming = nil }
         switch change {
         case .refreshed(let received):
             let (credential, lifetime) = (received.credential, received.lifetime)
@@ -78,19 +69,17 @@ extension RefreshMachine {
     }
 
     private mutating func signOutElsewhere() -> [Action] {
-        guard state.session == nil else {
-            noteEnd(.signedOut)
-            return signOut()
-        }
+        guard state.session == nil else { return signOut() }
         // If the session has expired here, calls still fail with that reason.
         epoch += 1
+        beginUpcoming()
         return []
     }
 
     private mutating func adoptSession(_ received: ReceivedCredential, at now: Duration) -> [Action] {
         // At epoch 0 this is the first news of a session that was going on all along: calls that have begun already
         // belong to it.
-        epoch == 0
+        epoch == 0 && upcoming == nil
             ? beginSession(received.credential, lifetime: received.lifetime, at: now)
             : signIn(received.credential, lifetime: received.lifetime, at: now)
     }
@@ -141,7 +130,7 @@ extension RefreshMachine {
 
     private mutating func nextGrant(_ credential: any ErasedCredential) -> ErasedGrant {
         lastGeneration += 1
-        return ErasedGrant(credential: credential, generation: lastGeneration, session: mark)
+        return ErasedGrant(credential: credential, generation: lastGeneration, session: session)
     }
 
     private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {

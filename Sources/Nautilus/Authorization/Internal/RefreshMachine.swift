@@ -8,17 +8,21 @@ struct RefreshMachine: Sendable {
     var lastGeneration = 0
     /// Counts the changes of the session: sign-ins, sign-outs, new credentials, expiry.
     var epoch = 0
-    /// The session as calls record it when they begin.
-    var mark = SessionMark()
-    /// How the latest sessions ended that no sign-in has replaced. Calls outlive their session by minutes, so a hundred
-    /// are plenty; any earlier one counts as superseded.
-    private var ends: [(session: SessionMark, error: RefreshError)] = []
+    /// The session of a call that begins now; also of the time in which nobody is signed in. Before anything has
+    /// happened, it is not known whether somebody is.
+    var session: CallSession
+    /// The session that the change that is adopted now begins; nil for one of the machine's own making.
+    var upcoming: CallSession?
     private var lastFlight = 0
     private var starts: [Duration] = []  // within the window; kept across sessions, since it protects the server
     private var running: [RefreshFlight] = []  // every refresh that has not ended, even one that no call waits for
 
-    init(limits: RefreshLimits) {
-        self.limits = limits
+    /// Begins to look for what other processes have done; see ``CallSession/look()``.
+    private let onLook: @Sendable () -> Void
+
+    init(limits: RefreshLimits, onLook: @escaping @Sendable () -> Void = {}) {
+        (self.limits, self.onLook) = (limits, onLook)
+        session = CallSession(onLook: onLook)
     }
 
     /// Takes one input and returns what has to be done about it, in order.
@@ -27,13 +31,14 @@ struct RefreshMachine: Sendable {
         case .ask(let question):
             answer(question, at: now)
         case .signIn(let credential, let lifetime):
-            signInHere(credential, lifetime: lifetime, at: now)
+            signIn(credential, lifetime: lifetime, at: now)
         case .signOut:
-            signOutHere()
+            // Also where nobody was known to be signed in: calls may belong to the time before.
+            signOut()
         case .replace(let generation, let credential, let lifetime):
             replace(generation, with: credential, lifetime: lifetime, at: now)
-        case .adopt(let change):
-            adopt(change, at: now)
+        case .adopt(let change, let session):
+            adopt(change, beginning: session, at: now)
         case .refreshSucceeded(let flight, let credential, let lifetime):
             succeed(flight, with: credential, lifetime: lifetime, at: now)
         case .refreshFailed(let flight, .transient(let error, let coolDown, let passes)):
@@ -69,7 +74,7 @@ struct RefreshMachine: Sendable {
 
     /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
     func immediateAnswer(to question: Question, at now: Duration) -> ErasedGrant? {
-        guard let session = state.session, session.serves(at: now), !question.isOlder(than: session) else { return nil }
+        guard let session = state.session, session.serves(at: now), isOfPresentSession(question) else { return nil }
         guard question.rejected != session.grant.generation else { return nil }
         if case .refreshing = state { return session.grant }
         return session.isDue(at: now) ? nil : session.grant
@@ -78,10 +83,9 @@ struct RefreshMachine: Sendable {
 
 extension RefreshMachine {
     private mutating func answer(_ question: Question, at now: Duration) -> [Action] {
-        // A call that was stamped as one user must not go out as another, and learns how its own session ended.
-        let first = question.session.flatMap { end(of: $0) }
-        guard var session = state.session else { return [.answer(.failure(first ?? signedOutError))] }
-        if question.isOlder(than: session) { return [.answer(.failure(first ?? .superseded))] }
+        // A call of one user must not go out as another, and learns how its own session ended.
+        guard isOfPresentSession(question) else { return [.answer(.failure(question.session?.end ?? .superseded))] }
+        guard var session = state.session else { return [.answer(.failure(signedOutError))] }
         // Only the generation that the call was stamped with tells whether the rejected credential is the present one.
         if question.rejected == session.grant.generation { session.isRejected = true }
         state = state.with(session)
@@ -141,24 +145,30 @@ extension RefreshMachine {
         starts.count < limits.maxStarts ? .zero : starts[starts.count - limits.maxStarts] + limits.window
     }
 
-    /// The session of a call that begins now. Before anything has happened, somebody may be signed in elsewhere.
-    var session: SessionMark {
-        var session = mark
-        if state.session == nil { session.isOfUser = epoch > 0 ? false : nil }
-        return session
+    /// Whether calls of a session may be sent with its credential now.
+    func serves(_ session: CallSession, at now: Duration) -> Bool {
+        session === self.session && state.session?.serves(at: now) == true
     }
 
-    /// Why a session is over: its first end counts, whatever has happened since. Nil while it goes on.
-    func end(of session: SessionMark) -> RefreshError? {
-        guard session != mark else { return nil }
-        return ends.last { $0.session == session }?.error ?? .superseded
+    private func isOfPresentSession(_ question: Question) -> Bool {
+        question.session.map { $0 === session } ?? true
     }
 
-    /// Notes how the present session ends, before its mark changes.
-    mutating func noteEnd(_ error: RefreshError) {
-        if ends.count == 100 { ends.removeFirst() }
-        ends.append((mark, error))
+    /// Ends the present session, and begins the next.
+    mutating func turn(endingWith error: RefreshError) -> Action {
+        let ended = session
+        begin()
+        return .end(ended, error)
     }
+
+    /// Begins the next session.
+    mutating func begin() { session = upcoming ?? newSession() }
+
+    /// Begins the session that calls have already, where nobody's changes otherwise.
+    mutating func beginUpcoming() { if let upcoming { session = upcoming } }
+
+    /// A session that has yet to begin.
+    func newSession() -> CallSession { CallSession(onLook: onLook) }
 
     private var signedOutError: RefreshError {
         guard case .signedOut(let cause?) = state else { return .signedOut }
@@ -237,10 +247,13 @@ extension RefreshMachine {
         let released = release(resumingWith: .failure(failure), endOf: flight)
         state = .signedOut(expiredBy: error)
         epoch += 1
-        guard let session else { return released }
-        noteEnd(failure)
-        mark.number += 1
-        return released + [.announce(.session(.sessionExpired(generation: session.grant.generation, failure)))]
+        guard let session else {
+            beginUpcoming()
+            return released
+        }
+        return [turn(endingWith: failure)] + released + [
+            .announce(.session(.sessionExpired(generation: session.grant.generation, failure)))
+        ]
     }
 
     private mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {

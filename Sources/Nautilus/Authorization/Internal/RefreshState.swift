@@ -48,34 +48,8 @@ enum RefreshState: Sendable {
     }
 }
 
-/// Distinguishes one session from another.
-struct SessionMark: Hashable, Sendable {
-    /// Distinguishes coordinators: an app may have one for each of its users.
-    var coordinator = 0
-    /// Counts the sign-ins and the ends of sessions, in every process. Session 0 is the one that was going on before
-    /// anything was known of it.
-    var number = 0
-    /// Counts the sign-ins and sign-outs in this process.
-    var changesHere = 0
-    /// Whether somebody is signed in, nil if that is not known; not a part of the mark itself.
-    var isOfUser: Bool? = true
-
-    static func == (left: SessionMark, right: SessionMark) -> Bool {
-        (left.coordinator, left.number, left.changesHere) == (right.coordinator, right.number, right.changesHere)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(coordinator)
-        hasher.combine(number)
-        hasher.combine(changesHere)
-    }
-}
-
 /// One user's time between signing in and signing out.
 struct RefreshSession: Sendable {
-    /// The generation that the session began with: generations never repeat, so a smaller one belongs to an earlier
-    /// session.
-    let firstGeneration: Int
     /// The present grant.
     var grant: ErasedGrant
     /// When the credential expires; nil for never.
@@ -91,7 +65,7 @@ struct RefreshSession: Sendable {
 
     /// The session with its next credential.
     func next(_ grant: ErasedGrant, expiry: CredentialExpiry?) -> RefreshSession {
-        RefreshSession(firstGeneration: firstGeneration, grant: grant, expiry: expiry)
+        RefreshSession(grant: grant, expiry: expiry)
     }
 
     /// Whether it is time to refresh in the background.
@@ -161,8 +135,8 @@ extension RefreshMachine {
         case signOut
         /// A credential of this generation has been refreshed elsewhere.
         case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
-        /// Another process has changed the session.
-        case adopt(SessionChange<ReceivedCredential>)
+        /// Another process has changed the session; `beginning` is the one that begins, where calls have it already.
+        case adopt(SessionChange<ReceivedCredential>, beginning: CallSession? = nil)
         /// A refresh has ended with a credential.
         case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
         /// A refresh has ended with an error.
@@ -185,16 +159,9 @@ extension RefreshMachine {
     /// A call's question.
     struct Question: Sendable {
         /// The generation that the server has rejected; nil when the call has not been sent.
-        var rejected: Int?
-        /// The generation that the call was last stamped with; nil when it never was.
-        var stamp: Int?
-        /// The session of that generation; nil when the call was never stamped.
-        var session: SessionMark?
-
-        /// Whether the call was stamped in a session before `session`.
-        func isOlder(than session: RefreshSession) -> Bool {
-            stamp.map { $0 < session.firstGeneration } ?? false
-        }
+        var rejected: Int? = nil
+        /// The session of the credential that the call last carried; nil when it has carried none.
+        var session: CallSession?
     }
 
     /// An action to take after a transition, outside of the lock.
@@ -214,6 +181,8 @@ extension RefreshMachine {
         case startRefresh(RefreshFlight, any ErasedCredential)
         /// Cancel a refresh; it still reports its end.
         case cancelRefresh(RefreshFlight)
+        /// End a session; comes before whatever wakes its calls.
+        case end(CallSession, RefreshError)
         /// Notify the event subscribers or the observer.
         case announce(Announcement)
     }

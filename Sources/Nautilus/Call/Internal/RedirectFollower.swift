@@ -28,8 +28,8 @@ struct RedirectFollower: Sendable {
     let book: ExchangeBook
     /// Says which status counts for an answer. Nil for side requests, whose answers are not the request's.
     var classifier: (any AnswerClassifier)?
-    /// The sequence of calls that this exchange is part of; nil in tests that have none.
-    var sequence: CallSequence?
+    /// The sessions that the call belongs to.
+    var sessions: [CallSession] = []
     /// The service's own field that says how long to wait; nil for none.
     var retryAfterField: RetryAfterField?
 
@@ -53,10 +53,6 @@ struct RedirectFollower: Sendable {
                 return Outcome(ending: ending, redirects: redirects, exchange: record)
             }
 
-            // The user may have signed out since the request was stamped.
-            if let end = sequence?.endOfSession {
-                return Outcome(ending: .failed(end), redirects: redirects, exchange: record)
-            }
             // Not every transport heeds cancellation.
             if Task.isCancelled {
                 return Outcome(ending: .failed(CancellationError()), redirects: redirects, exchange: record)
@@ -81,8 +77,10 @@ struct RedirectFollower: Sendable {
         _ progress: ExchangeProgress,
         _ opening: ExchangeBook.Opening
     ) async -> (Outcome.Ending, CallTrace.Exchange?) {
-        // The user may have signed out since the credential was stamped.
-        if let end = context.endOfSession(of: request) { return (.failed(end), nil) }
+        // Right before the transport: the user may have signed out since the call was bound.
+        if let end = sessions.end {
+            return (.failed(HttpError(wrapping: end, stage: .send, delivery: .notSent)), nil)
+        }
         if opening.role == .redirect { progress.beginSending() }
         let entry = book.begin(request, opening, progress, serviceOrigin: context.serviceOrigin)
         do {
@@ -199,6 +197,7 @@ struct RedirectFollower: Sendable {
             let holdsNone = request.body.isEmpty && !request.header.fields.contains { $0.name.isSensitive }
             guard holdsNone || !CredentialWork.isActive else { throw .bodyAcrossOrigins }
             next.header = next.header.crossingOrigins(with: next.method)
+            next.removeTags()
         }
         return next
     }

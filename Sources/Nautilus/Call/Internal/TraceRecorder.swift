@@ -79,7 +79,7 @@ struct TraceRecorder: Sendable {
             }
         }
         // The shared answer holds the payment for a retry that will not be made.
-        (surfacing.sharedAnswer, surfacing.sequence) = (nil, nil)
+        surfacing.sharedAnswer = nil
         surfacing.trace = finished()
         surfacing.markFinal()
         return surfacing

@@ -15,18 +15,17 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
 
     /// Fetches the page, by a call of its own.
     ///
-    /// - Parameter sequence: The calls for all pages of the list.
+    /// - Parameter calls: The call that all pages of the list continue.
     func response<S: HttpService>(
         with service: S,
-        in sequence: CallSequence
+        continuing calls: CallBinding<R>
     ) async throws(S.RequestError) -> HttpResponse<R.Result> {
         switch self {
-        case .request(let request): try await request.response(with: service, in: sequence)
+        case .request(let request):
+            try await calls.continued(with: request).run(for: service)
         case .link(let linked):
-            try await linked.response(
-                with: BoundService(service.configuration.derived(from: linked.base), mappingErrorsAs: service),
-                in: sequence
-            )
+            try await calls.continued(with: linked, by: service.configuration.derived(from: linked.base))
+                .run(for: service)
         }
     }
 

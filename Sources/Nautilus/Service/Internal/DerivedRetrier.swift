@@ -41,9 +41,8 @@ private struct DerivedRetrier<Base: Request>: Retrier {
         (self.retrier, self.base, self.repeats) = (retrier, base, repeats)
     }
 
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await retrier.prepare(&httpRequest, context: context)
-    }
+    var credentials: [any CallCredential] { retrier.credentials }
+    mutating func beforeRetry(of request: HttpRequest) async throws { try await retrier.beforeRetry(of: request) }
 
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         hasRepeated = repeats(error)

@@ -104,4 +104,10 @@ package protocol PrintableError: Error, CustomStringConvertible {}
 package protocol WrappingError: Error {
     /// The error that caused this one; nil if there is none.
     var wrapped: (any Error)? { get }
+    /// The status of the server's answer; nil when there was none, and for an error that has no answer.
+    var answeredStatus: Int? { get }
+}
+
+extension WrappingError {
+    package var answeredStatus: Int? { nil }
 }

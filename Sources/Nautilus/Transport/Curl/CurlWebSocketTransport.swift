@@ -61,7 +61,7 @@
             let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
             let opening = try WebSocketOpeningRequest(request, key: key)
             try Task.checkCancellation()
-            let socket = try socket(opening) { context.endOfSession(of: request) }
+            let socket = try socket(opening) { request.refusal }
             do {
                 switch try await socket.caller.answer(start: socket.wake) {
                 case .opened(let header): return .opened(CurlWebSocketConnection(socket), header: header)

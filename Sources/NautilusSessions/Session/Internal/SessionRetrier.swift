@@ -1,99 +1,99 @@
 import Nautilus
 
-/// Stamps each attempt with the session's credential, and answers a rejected attempt with a fresh credential, once.
+/// Authorizes each request with the session's credential, and answers a rejected one with a fresh credential, once.
 struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
-    private var lease: CredentialLease<Session<Credential>>
-    /// The first look at the store; nil once the call has its result.
-    private var look: FirstLook<Credential>?
+    private let credential: SessionCredential<Credential>
     private let rules: SessionRules<Credential>
+    private var hasRefreshed = false
+    private(set) var reason: RetryReason?
 
     static func factory(_ session: Session<Credential>) -> AnyRetrierFactory {
         AnyRetrierFactory(descriptions: [.authorization]) { SessionRetrier(session) }
     }
 
     private init(_ session: Session<Credential>) {
-        lease = CredentialLease(session)
-        look = FirstLook(session)
-        rules = session.rules
+        (credential, rules) = (SessionCredential(session), session.rules)
     }
 
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
+    var credentials: [any CallCredential] { [credential] }
+
+    mutating func retry<R: Request>(_ request: R, failingWith rejection: HttpError) async -> RetryDecision {
+        reason = nil
+        guard rejection.rejectsCredential, let tag = rejection.credentialTag(of: credential.session) else {
+            return refusal(after: rejection)
+        }
+        guard !hasRefreshed else { return .doNotRetry }
+        guard rejection.isSafeToRepeat else {
+            reason = .mayHaveExecuted
+            return .doNotRetry
+        }
         do {
-            if let look, lease.stamps(httpRequest, context: context) {
-                if let found = try await look.session() { lease.join(found) }
-                self.look = nil
-            }
-            try await lease.stamp(&httpRequest, context: context, with: rules.stamp)
-        } catch let error as SessionError where error.kind == .cancelled {
-            // The caller has left, or the deadline has passed.
-            throw CancellationError()
-        } catch let error as any RefreshFailure where !(error is RefreshError || error is HttpError) {
-            // An error of the store or of the stamp; the call already knows the coordinator's own errors.
-            throw HttpError(
-                .authorization,
-                stage: .prepare,
-                delivery: .notSent,
-                retryAfter: error.retryAfter,
-                underlying: error
-            )
+            let fresh = try await credential.refresh(rejecting: tag)
+            hasRefreshed = true
+            reason = .credentialReplaced(generation: fresh.generation)
+            return .retry(after: .zero)
+        } catch {
+            return .fail(with: rejection.asAuthorizationFailure(error))
         }
     }
 
-    mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
-        let decision = await lease.decide(after: failure)
-        // A fresh credential of the same user has no more rights, so the app has to ask for them.
-        guard case .doNotRetry = decision, lease.grant(carriedBy: failure) != nil,
-            let missing = rules.insufficiency(failure)
-        else {
-            return decision
+    /// A fresh credential of the same user has no more rights, so the app has to ask for them.
+    private func refusal(after failure: HttpError) -> RetryDecision {
+        guard failure.credentialTag(of: credential.session) != nil, let missing = rules.insufficiency(failure) else {
+            return .doNotRetry
         }
         return .fail(with: failure.asAuthorizationFailure(missing))
     }
 
-    var reason: RetryReason? { lease.reason }
     var name: String { "SessionRetrier" }
 }
 
-/// The look at the store when a call begins. A user who signed in elsewhere before that is the call's user; one who
-/// signs in later is not.
-private final class FirstLook<Credential: Codable & Sendable & Equatable>: Sendable {
+/// One call's handle on a stored session's credential. Before each use the store is looked at, where that takes a wait.
+private final class SessionCredential<Credential: Codable & Sendable & Equatable>: CallCredential {
+    let session: CallSession
     private let source: Session<Credential>
-    private let moment: SharedCredential<Credential>.Moment
-    private let failure: Locked<SessionError?>
-    private let task: Task<Void, Never>
+    /// Whether the store has been looked at for the request that is authorized next.
+    private let hasLooked = Locked(false)
 
-    /// Nil when the store has what this process knows, so that no look is needed.
-    init?(_ session: Session<Credential>) {
-        let moment = session.shared.moment()
-        if moment.isUpToDate { return nil }
-        let failure = Locked<SessionError?>(nil)
-        (source, self.moment, self.failure) = (session, moment, failure)
-        task = BackgroundTask.start {
-            do throws(SessionError) {
-                try await session.restore()
-            } catch {
-                failure.withLock { $0 = error }
-            }
+    init(_ source: Session<Credential>) { (self.source, session) = (source, source.session) }
+
+    func ready() async throws {
+        do {
+            try await source.ready(in: session)
+            hasLooked.withLock { $0 = true }
+        } catch let error as SessionError where error.kind == .cancelled {
+            // The caller has left, or the deadline has passed.
+            throw CancellationError()
+        } catch let error as any RefreshFailure where !(error is RefreshError || error is HttpError) {
+            throw error.asFailureOfAuthorization
         }
     }
 
-    /// The session that was found, if it had begun before the call; nil for the session in which the call began, even
-    /// if that is over by now.
-    ///
-    /// - Throws: ``SessionError`` when the store could not be read at the beginning of the call nor now, and nothing is
-    ///   known of it; `RefreshError.superseded` when somebody has signed in or out since the call began.
-    func session() async throws -> RefreshCoordinator<Credential>.Session? {
-        await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+    func authorize(_ request: inout HttpRequest) throws -> Bool {
+        let looked = hasLooked.withLock { looked in
+            defer { looked = false }
+            return looked
         }
-        // The store may be readable by now.
-        if failure.withLock({ $0 }) != nil { try await source.restore() }
-        switch source.shared.belonging(since: moment, { source.session }) {
-        case .found(let session): return session
-        case .known: return nil
-        case .superseded: throw RefreshError.superseded
+        guard looked || source.shared.isUpToDate else { return false }
+        guard let origin = request.origin, let grant = try source.usable(in: session, for: origin) else { return false }
+        do {
+            try request.authorize(as: CredentialTag(session: session, generation: grant.generation)) { request in
+                try source.rules.stamp(grant.credential, &request)
+            }
+        } catch let error as any RefreshFailure where !(error is RefreshError || error is HttpError) {
+            throw error.asFailureOfAuthorization
         }
+        return true
+    }
+
+    func refresh(rejecting tag: CredentialTag) async throws -> CredentialTag {
+        try await source.refresh(rejecting: tag)
+    }
+}
+
+extension RefreshFailure {
+    /// An error of the store or of the rules, as the failure of a request that was not sent.
+    fileprivate var asFailureOfAuthorization: HttpError {
+        HttpError(.authorization, stage: .prepare, delivery: .notSent, retryAfter: retryAfter, underlying: self)
     }
 }

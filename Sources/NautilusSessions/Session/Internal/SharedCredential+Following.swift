@@ -33,7 +33,8 @@ extension SharedCredential {
             let isOver = known.record.map { record in state.withLock { $0.isOver(record.session) } } ?? false
             do throws(SessionError) {
                 let version = try await store.version()
-                guard !known.isKnown || version != known.version || isOver || !isPublished(known.record) else {
+                let isFollowed = known.isKnown && version == known.version && state.withLock { $0.ahead } == nil
+                guard !isFollowed || isOver || !isPublished(known.record) else {
                     return storeWorked()
                 }
                 let look = try await look(endingOf: known.record?.session)
@@ -196,18 +197,19 @@ extension SharedCredential {
             // Another refresh would bring an expired credential again, since the clock here is as wrong as it was
             // there.
             if let stored = look.stored, stored.cameExpired { cameExpired.withLock { $0 = stored.credential } }
-            let changes = state.withLock { $0.changes }
+            let (changes, ahead) = state.withLock { ($0.changes, $0.ahead) }
             if let change, let epoch {
                 let coordinator = state.withLock { state in
                     state.isChanging = true
                     return state.coordinator
                 }
-                guard coordinator?.adopt(change, since: epoch) ?? true else {
+                let next = ahead?.id == look.stored?.session ? ahead?.session : nil
+                guard coordinator?.adopt(change, since: epoch, beginning: next) ?? true else {
                     state.withLock { $0.isChanging = false }
                     return false
                 }
             }
-            return state.withLock { state in
+            let isFollowed = state.withLock { state in
                 // A refresh that has changed the state since the coordinator went on belongs to the session before.
                 guard change != nil || Baseline(state) == known else { return false }
                 // An observer that was told of the change has signed the user out.
@@ -226,6 +228,8 @@ extension SharedCredential {
                 state.isChanging = false
                 return true
             }
+            if isFollowed { drop(ahead, asIn: look) }
+            return isFollowed
         }
         if isFollowed, isOvertaken { tryAgain() }
         // The lock was kept for an unsaved renewal that no longer matters.
@@ -255,7 +259,7 @@ extension SharedCredential {
     }
 
     /// The failure that calls get when the server has ended the session in another process.
-    private var expiry: TerminalRefreshFailure {
+    var expiry: TerminalRefreshFailure {
         state.withLock { $0.failure }
             ?? TerminalRefreshFailure(
                 "another process has learnt that the session is over",

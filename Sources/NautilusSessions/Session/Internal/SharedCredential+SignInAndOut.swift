@@ -71,7 +71,10 @@ extension SharedCredential {
             state.isNumbered = false
             return (replaced, isStored)
         } following: { coordinator, change in
-            if change != nil { coordinator.signIn(credential) }
+            guard change != nil else { return }
+            // What has begun in the time of nobody goes on.
+            endAhead(.superseded) { $0 != nil }
+            coordinator.signIn(credential)
         }
         guard let (replaced, isReplacedStored) = change else {
             forget(credential, revokingReplaced: revokesReplaced)

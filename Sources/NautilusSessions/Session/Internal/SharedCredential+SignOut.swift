@@ -52,6 +52,8 @@ extension SharedCredential {
                 revokesUnknown: revokesUnknown
             )
         } following: { coordinator, _ in
+            let meansStored = state.withLock { $0.unsaved == .signOut(.stored) }
+            endAhead(.signedOut) { meansStored || $0 == nil }
             coordinator.signOut()
         }
         return noteAtOnce(ending)

@@ -77,6 +77,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var ended: [UUID] = []
         /// Whether the record and the coordinator are changing, and may therefore belong to two sessions.
         var isChanging = false
+        /// What calls have been bound to before it is followed; nil for nothing.
+        var ahead: Ahead?
         /// Counts the sign-ins and sign-outs of this process.
         var changes = 0
         /// Numbers the sign-ins and sign-outs of this process in the order in which they begin.

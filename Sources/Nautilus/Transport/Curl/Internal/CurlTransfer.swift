@@ -224,7 +224,7 @@
         /// Decides whether the request may be written now; called again if a kept connection has died under it.
         private func admit() -> Bool {
             guard !isAbandoned else { return false }
-            if let end = context.endOfSession(of: request.request) {
+            if let end = request.request.refusal {
                 // A request written to a kept connection that died may have been executed.
                 if isSent { refuse(TransportError(.networkConnectionLost)) } else { endOfSession = end }
                 return false

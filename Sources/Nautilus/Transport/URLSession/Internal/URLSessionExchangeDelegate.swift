@@ -88,7 +88,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
 
     private func start(_ waiter: Waiter) {
         let exchange = waiter.exchange
-        if let end = exchange.context.endOfSession(of: exchange.request) { exchange.resolve(.failure(end)) }
+        if let end = exchange.request.refusal { exchange.resolve(.failure(end)) }
         guard !exchange.isAnswered else {
             // The caller has gone or the user has signed out meanwhile, so the connection goes to the next in line.
             traffic.withLock { $0.starting -= 1 }

@@ -1,21 +1,29 @@
 import Nautilus
 
-/// Stamps every attempt with the shared credential, and answers a 401 once with a refreshed one.
+/// Authorizes every request with the shared credential, and answers a 401 once with a refreshed one.
 struct AuthorizationRetrier: Retrier {
-    private var lease: CredentialLease<RefreshCoordinator<String>>
+    private let authorizer: CallAuthorizer<String>
+    private var hasRefreshed = false
 
     init(_ coordinator: RefreshCoordinator<String>) {
-        self.lease = CredentialLease(coordinator)
-    }
-
-    mutating func prepare(_ httpRequest: inout HttpRequest, context: AttemptContext) async throws {
-        try await lease.stamp(&httpRequest, context: context) { token, request in
+        authorizer = CallAuthorizer(coordinator) { token, request in
             request.header[.authorization] = "Bearer \(token)"
         }
     }
 
-    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        await lease.decide(after: error)
+    var credentials: [any CallCredential] { [authorizer] }
+
+    mutating func retry<R: Request>(_ request: R, failingWith failure: HttpError) async -> RetryDecision {
+        guard let tag = authorizer.rejectedTag(in: failure), failure.isSafeToRepeat, !hasRefreshed else {
+            return .doNotRetry
+        }
+        hasRefreshed = true
+        do {
+            try await authorizer.refresh(rejecting: tag)
+            return true
+        } catch {
+            return .fail(with: failure.asAuthorizationFailure(error))
+        }
     }
 
     /// The recommended retrier for services: one coordinator as the source of credentials and as the retries' gate.

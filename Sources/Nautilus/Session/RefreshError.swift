@@ -83,7 +83,7 @@ extension RefreshError: PrintableError, Redacted {
     /// A hint when the token endpoint answered 400 or 401: this usually means the end of the session, but only the app
     /// can tell.
     private static func advice(on error: any Error) -> String {
-        guard let status = (error as? HttpError)?.response?.status, status == 400 || status == 401 else { return "" }
+        guard let status = (error as? any WrappingError)?.answeredStatus, [400, 401].contains(status) else { return "" }
         return " The server answered \(status); throw TerminalRefreshFailure if that ends the session."
     }
 }
@@ -95,10 +95,6 @@ extension RefreshError: WrappingError {
         case .signedOut, .tooManyRefreshes, .timedOut, .superseded, .recursive, .foreignOrigin, .insecureOrigin: nil
         }
     }
-}
-
-extension HttpError: WrappingError {
-    package var wrapped: (any Error)? { underlying }
 }
 
 /// An error of a refresh that says what it means for the next one.
@@ -115,18 +111,6 @@ public protocol RefreshFailure: Error {
     /// How long the token endpoint asks to wait; nil when it names no time. The cool-down lasts at least as long, up to
     /// ``RefreshLimits/retryAfterCap``.
     var retryAfter: Duration? { get }
-}
-
-extension HttpError: RefreshFailure {
-    /// Whether the same call may succeed later without any change: after a failure that ``RetryCondition/standard``
-    /// retries, a missed deadline, a refusal on this side, or an authorization that failed for such a reason.
-    public var isTransient: Bool {
-        switch kind {
-        case .deadline, .refused: true
-        case .authorization: (underlying as? any RefreshFailure)?.isTransient ?? false
-        default: RetryCondition.standard.verdict(for: self).isRetryable
-        }
-    }
 }
 
 extension RefreshError: RefreshFailure {

@@ -6,7 +6,7 @@ import Testing
 
 /// 12.1: an attempt may make several exchanges, and the server rejects one of them.
 @Suite("C1: a rejected credential repeats an attempt that nothing has come of yet")
-struct CredentialLeaseTests {
+struct CallAuthorizerTests {
     /// An interceptor from a closure.
     struct Closure: HttpInterceptor {
         let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
@@ -216,28 +216,26 @@ struct CredentialLeaseTests {
         }
     }
 
-    @Test("a lease works in a test's own contexts, too, which number no exchanges")
+    @Test("an authorizer puts the newest credential on a request and tags it, also outside of a call")
     func byHand() async throws {
         let coordinator = RefreshCoordinator(credential: "a") { _ in "b" }
-        var lease = CredentialLease(coordinator)
-        let url = try #require(URL(string: "https://api.example.com/"))
-        let origin = try #require(HttpOrigin(url))
-        var request = HttpRequest(url: url)
-        let context = AttemptContext(serviceOrigin: origin)
-        try await lease.stamp(&request, context: context) { $1.header[.authorization] = $0 }
-        #expect(request.header[.authorization] == "a")
+        let authorizer = CallAuthorizer(coordinator) { $1.header[.authorization] = $0 }
+        let plain = HttpRequest(url: try #require(URL(string: "https://api.example.com/")))
+        var first = plain
+        #expect(first.credentialTag(of: authorizer.session) == nil)
+        let isFirstAuthorized = try authorizer.authorize(&first)
+        #expect(isFirstAuthorized && first.isAuthorized)
+        #expect(first.header[.authorization] == "a")
 
-        let summary = RequestSummary(request, serviceOrigin: origin)
-        let response = HttpResponse(status: 401, body: Data(), url: url)
-        let failure = HttpError(.status(401), stage: .validate, request: summary, response: response)
-        guard case .retry(.zero, nil) = await lease.decide(after: failure) else {
-            return #expect(Bool(false), "it should be repeated")
-        }
-        #expect(lease.reason == .credentialReplaced(generation: 2))
-        guard case .doNotRetry = await lease.decide(after: failure) else {
-            return #expect(Bool(false), "once is enough")
-        }
-        #expect(lease.reason == nil)
+        let tag = try #require(first.credentialTag(of: authorizer.session))
+        #expect(tag == CredentialTag(session: coordinator.session, generation: 1))
+        #expect(first.credentialTag(of: CallSession()) == nil)
+        let fresh = try await authorizer.refresh(rejecting: tag)
+        var second = plain
+        let isSecondAuthorized = try authorizer.authorize(&second)
+        #expect(isSecondAuthorized)
+        #expect(second.header[.authorization] == "b")
+        #expect(second.credentialTag(of: authorizer.session) == fresh)
     }
 }
 

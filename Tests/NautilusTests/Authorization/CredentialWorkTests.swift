@@ -4,7 +4,7 @@ import Testing
 @testable import Nautilus
 
 @Suite("RefreshCoordinator: a refresh that asks its own coordinator", .endsInTime)
-struct RefreshScopeTests {
+struct CredentialWorkTests {
     /// A coordinator that its own refresh can reach.
     final class Loop: Sendable {
         let coordinator = Locked<RefreshCoordinator<String>?>(nil)
@@ -40,8 +40,6 @@ struct RefreshScopeTests {
         loop.coordinator.withLock { $0 = nil }
     }
 
-    struct Opaque: Error {}
-
     /// The ways in which a refresh wraps an error, by name.
     static let wrappings: [String: @Sendable (any Error) -> any Error] = [
         "as it is": { $0 },
@@ -50,7 +48,6 @@ struct RefreshScopeTests {
             HttpError(.custom, stage: .prepare, underlying: HttpError(.authorization, stage: .prepare, underlying: $0))
         },
         "a refresh's": { RefreshError.failed(remaining: .seconds(1), underlying: $0) },
-        "a service's own": { _ in Opaque() },
     ]
 
     @Test(
@@ -131,34 +128,18 @@ struct RefreshScopeTests {
         loop.coordinator.withLock { $0 = nil }
     }
 
-    @Test("refreshes that each leave behind the task that asks for the next one are not bound by all before them")
-    func chainOfLeftBehind() async throws {
-        let loop = Loop()
-        let depths = Locked<[Int]>([])
-        let end = Locked<CheckedContinuation<Void, Never>?>(nil)
-        let coordinator = RefreshCoordinator(
-            credential: "a",
-            limits: RefreshLimits(maxStarts: .max),
-            clock: clock
-        ) { credential in
-            depths.withLock { $0.append(RefreshScope.marks.count) }
-            Task {
-                guard depths.withLock({ $0.count }) < 5, let coordinator = try? loop.get() else {
-                    return end.withLock { $0 }?.resume() ?? ()
-                }
-                // The refresh that has begun this task ends first.
-                while coordinator.current?.credential == credential { await Task.yield() }
-                if let grant = coordinator.current { _ = try? await coordinator.refresh(rejecting: grant) }
+    @Test("whether an answer is of use does not concern a task that the work has left behind")
+    func isWanted() async throws {
+        let (stream, gate) = AsyncStream<Void>.makeStream()
+        let left = await CredentialWork.run(isWanted: { false }) {
+            #expect(!CredentialWork.isWanted)
+            return Task {
+                for await _ in stream {}
+                return CredentialWork.isWanted
             }
-            return credential + "'"
         }
-        loop.coordinator.withLock { $0 = coordinator }
-        await withCheckedContinuation { continuation in
-            end.withLock { $0 = continuation }
-            Task { if let grant = coordinator.current { _ = try? await coordinator.refresh(rejecting: grant) } }
-        }
-        #expect(depths.withLock { $0 } == [1, 1, 1, 1, 1])
-        loop.coordinator.withLock { $0 = nil }
+        gate.finish()
+        #expect(await left.value)
     }
 
     @Test("a task that a refresh has left behind is part of no refresh once that has ended")
@@ -167,10 +148,10 @@ struct RefreshScopeTests {
         let left = Locked<Task<Bool, Never>?>(nil)
         let within = Locked<Bool?>(nil)
         let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
-            within.withLock { $0 = RefreshScope.isActive }
+            within.withLock { $0 = CredentialWork.isRefresh }
             let task = Task {
                 for await _ in stream {}
-                return RefreshScope.isActive
+                return CredentialWork.isRefresh
             }
             left.withLock { $0 = task }
             return "b"

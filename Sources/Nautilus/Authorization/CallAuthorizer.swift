@@ -1,0 +1,152 @@
+/// One call's handle on a credential that calls share: authorizes the call's requests with the newest version, and has it
+/// refreshed when the server has rejected it.
+///
+/// A retrier that authorizes its call keeps one and needs nothing else:
+///
+/// ```swift
+/// struct TokenRetrier: Retrier {
+///     let authorizer: CallAuthorizer<Token>
+///     var hasRefreshed = false
+///
+///     var credentials: [any CallCredential] { [authorizer] }
+///
+///     mutating func retry<R: Request>(_ request: R, failingWith rejection: HttpError) async -> RetryDecision {
+///         guard let tag = authorizer.rejectedTag(in: rejection), rejection.isSafeToRepeat, !hasRefreshed else {
+///             return .doNotRetry
+///         }
+///         hasRefreshed = true
+///         do {
+///             try await authorizer.refresh(rejecting: tag)
+///             return true
+///         } catch {
+///             return .fail(with: rejection.asAuthorizationFailure(error))
+///         }
+///     }
+/// }
+/// ```
+public struct CallAuthorizer<Credential: Sendable>: CallCredential {
+    /// The session that was current when the authorizer was made.
+    public let session: CallSession
+    private let source: any CredentialSource<Credential>
+    /// Whether the source was asked for the request that is authorized next; nil where it need not be.
+    private let hasLooked: Locked<Bool>?
+    private let write: @Sendable (Credential, inout HttpRequest) throws -> Void
+
+    /// Creates the authorizer of one call, which belongs to the session that is current now. A factory of retriers
+    /// creates it for each call.
+    ///
+    /// - Parameters:
+    ///   - source: Keeps the credential, for instance a ``RefreshCoordinator``.
+    ///   - write: Puts the credential on a request.
+    public init(
+        _ source: some CredentialSource<Credential>,
+        write: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
+    ) {
+        (session, self.source, self.write) = (source.session, source, write)
+        hasLooked = source.isUpToDate.map { _ in Locked(false) }
+    }
+
+    /// Waits for a refresh that the credential depends on.
+    ///
+    /// - Throws: ``RefreshError`` when there is no credential to be had; `CancellationError`.
+    public func ready() async throws {
+        try await source.ready(in: session)
+        hasLooked?.withLock { $0 = true }
+    }
+
+    /// Puts the newest credential of the session on a request.
+    ///
+    /// No credential goes to a service of another environment, nor over plain `http`, unless its ``CredentialOrigins``
+    /// name the origin.
+    ///
+    /// - Throws: ``RefreshError``; the error of `write`.
+    public func authorize(_ request: inout HttpRequest) throws -> Bool {
+        if let end = session.end { throw end }
+        let mustLook = hasLooked?.withLock { hasLooked in
+            defer { hasLooked = false }
+            return !hasLooked
+        }
+        if mustLook == true, source.isUpToDate != true { return false }
+        guard let origin = request.origin, let versioned = try source.usable(in: session, for: origin) else {
+            return false
+        }
+        let tag = CredentialTag(session: session, generation: versioned.generation)
+        try request.authorize(as: tag) { request in try write(versioned.credential, &request) }
+        return true
+    }
+
+    /// The tag of the rejected credential, if another one may help; nil if the server has not rejected one, and if the
+    /// failed request carried none of this session. Repeat the call only if the error also is ``HttpError/isSafeToRepeat``.
+    public func rejectedTag(in error: HttpError) -> CredentialTag? {
+        error.rejectsCredential ? error.credentialTag(of: session) : nil
+    }
+
+    /// Has the credential refreshed, once for all calls.
+    ///
+    /// - Parameter tag: That of the credential that was rejected.
+    /// - Returns: The tag of the credential that has replaced it.
+    /// - Throws: ``RefreshError``; `CancellationError`.
+    @discardableResult
+    public func refresh(rejecting tag: CredentialTag) async throws -> CredentialTag {
+        try await source.refresh(rejecting: tag)
+    }
+}
+
+extension CredentialSource {
+    /// Creates retriers that authorize every request with the credential, and that repeat an attempt with a fresh
+    /// credential, once in a call, when the server has rejected its own. They retry nothing else: compose them with
+    /// ``BackoffRetrier``.
+    ///
+    /// ```swift
+    /// var retrierFactory: any RetrierFactory {
+    ///     ComposedRetrier.factory(
+    ///         coordinator.authorization { token, request in
+    ///             request.header[.authorization] = "Bearer \(token.accessToken)"
+    ///         },
+    ///         BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
+    ///     )
+    /// }
+    /// ```
+    /// For more than that, write a retrier of your own with a ``CallAuthorizer``.
+    ///
+    /// - Parameter write: Puts the credential on a request to the service's own origin. An error that it throws is the
+    ///   attempt's failure.
+    public func authorization(
+        _ write: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
+    ) -> any RetrierFactory {
+        AnyRetrierFactory(descriptions: [.authorization]) { [self] in
+            AuthorizationRetrier(authorizer: CallAuthorizer(self, write: write))
+        }
+    }
+}
+
+/// Authorizes its call, and has the credential refreshed once when the server has rejected it.
+private struct AuthorizationRetrier<Credential: Sendable>: Retrier {
+    let authorizer: CallAuthorizer<Credential>
+    private var hasRefreshed = false
+    private(set) var reason: RetryReason?
+
+    init(authorizer: CallAuthorizer<Credential>) { self.authorizer = authorizer }
+
+    var credentials: [any CallCredential] { [authorizer] }
+
+    mutating func retry<R: Request>(_ request: R, failingWith rejection: HttpError) async -> RetryDecision {
+        reason = nil
+        guard let tag = authorizer.rejectedTag(in: rejection) else { return .doNotRetry }
+        // A fresh credential that is rejected again is an error, not a loop.
+        guard !hasRefreshed else { return .doNotRetry }
+        // An earlier exchange may have placed the order, and only the question about its outcome was rejected.
+        guard rejection.isSafeToRepeat else {
+            reason = .mayHaveExecuted
+            return .doNotRetry
+        }
+        do {
+            let fresh = try await authorizer.refresh(rejecting: tag)
+            hasRefreshed = true
+            reason = .credentialReplaced(generation: fresh.generation)
+            return .retry(after: .zero)
+        } catch {
+            return .fail(with: rejection.asAuthorizationFailure(error))
+        }
+    }
+}
