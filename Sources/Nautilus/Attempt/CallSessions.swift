@@ -1,7 +1,7 @@
 /// The sessions in which a call was bound: those of its service's credentials; none without credentials.
 ///
-/// What continues the call, such as the next page of a list or the messages of an open connection, ends with the first
-/// of them that is over, so that nothing that one user has begun reaches the next.
+/// The first of them that is over ends whatever continues the call, such as the next page of a list or the messages of
+/// an open connection, so that nothing that one user has begun reaches the next.
 public struct CallSessions: Sendable {
     let list: [CallSession]
 

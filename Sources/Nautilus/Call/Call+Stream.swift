@@ -10,7 +10,7 @@ extension Call {
         let watched = WatchedBody(of: response, stream, timeout: timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
             let origin = origin(of: response)
-            // What one user has begun to read does not go on as the next.
+            // A body that one user has begun to read is not read on by the next.
             response.stream = HttpBodyStream(length: stream.length, origin: origin) { [sessions = bound.sessions] in
                 try await sessions.wait { try await watched.next() }
             }

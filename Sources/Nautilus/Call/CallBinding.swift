@@ -18,7 +18,7 @@ public struct CallBinding<R: Request>: Sendable {
     /// Where it goes; the failure is that of its first attempt.
     let target: Result<CallTarget, InvalidRequest>
     let facts: CallFacts
-    /// What its requests to the service's own origin carry; none for an anonymous call.
+    /// The credentials of its requests to the service's own origin; none for an anonymous call.
     let credentials: [any CallCredential]
     /// The sessions that it belongs to, wherever it goes; none for an anonymous call.
     public let sessions: CallSessions

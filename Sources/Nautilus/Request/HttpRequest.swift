@@ -22,7 +22,7 @@ public struct HttpRequest: Sendable, Redacted {
     /// Whether a redirect may have the body sent to another origin. The declared request sets it, and an interceptor
     /// may change it. Default: true.
     public var allowsBodyAcrossOrigins = true
-    /// What the request carries of each credential.
+    /// The tag of each credential that the request carries.
     package private(set) var tags: [any RequestTag] = []
     /// The fields with a credential whose names do not show it (by ``HttpHeader/Name/isSensitive``). They are not
     /// printed either.
@@ -193,7 +193,7 @@ public enum RequestPriority: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// What a request carries of a credential, as far as whoever writes it has to know.
+/// A mark of a credential on a request, as far as whoever writes the request has to know.
 package protocol RequestTag: Sendable {
     /// Why a request with this credential must not be written any more; nil while it may.
     var refusal: (any Error)? { get }

@@ -30,7 +30,7 @@ struct CredentialNotReady: Error, CustomStringConvertible {
     var description: String { "no credential was valid for as long as the request waited; use a longer-lived one" }
 }
 
-/// What a request carries of its credential: whose session it is of, and which version of it.
+/// The mark of a credential on a request: its session, and its version.
 public struct CredentialTag: Hashable, Sendable {
     /// The session.
     public let session: CallSession

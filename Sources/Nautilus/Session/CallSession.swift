@@ -7,7 +7,7 @@ public final class CallSession: Sendable {
     private struct State: Sendable {
         var end: RefreshError?
         var waiters = WaitingLine<Waiter<Void>>()
-        /// What the end cancels.
+        /// The waits that the end cancels.
         var waits: [UInt64: @Sendable () -> Void] = [:]
         var lastWait: UInt64 = 0
     }

@@ -79,7 +79,7 @@ extension CallTrace {
             set { fields.value.delivery = newValue }
         }
 
-        /// What the request carried of each credential.
+        /// The tag of each credential that the request carried.
         package var tags: [any RequestTag] { fields.value.tags.list }
 
         private var fields: Boxed<Fields>

@@ -7,7 +7,7 @@ extension RefreshMachine {
         if state.session != nil {
             return [turn(endingWith: .superseded)] + beginSession(credential, lifetime: lifetime, at: now)
         }
-        // What has begun in the time of nobody goes on: it carries no credential, and cannot get one from here on.
+        // A call of the time before goes on: it carries no credential, and cannot get one from here on.
         begin()
         return beginSession(credential, lifetime: lifetime, at: now)
     }

@@ -72,7 +72,7 @@ extension SharedCredential {
             return (replaced, isStored)
         } following: { coordinator, change in
             guard change != nil else { return }
-            // What has begun in the time of nobody goes on.
+            // A call of the time before goes on.
             endAhead(.superseded) { $0 != nil }
             coordinator.signIn(credential)
         }

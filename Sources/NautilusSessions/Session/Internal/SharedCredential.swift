@@ -77,7 +77,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         var ended: [UUID] = []
         /// Whether the record and the coordinator are changing, and may therefore belong to two sessions.
         var isChanging = false
-        /// What calls have been bound to before it is followed; nil for nothing.
+        /// The session that calls have been bound to before it is followed; nil for none.
         var ahead: Ahead?
         /// Counts the sign-ins and sign-outs of this process.
         var changes = 0
