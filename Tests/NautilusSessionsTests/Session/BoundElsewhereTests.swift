@@ -26,6 +26,18 @@ struct BoundElsewhereTests {
         if case .sessionExpired? = error?.underlying as? RefreshError { true } else { false }
     }
 
+    @Test("goes out as the user who is stored, and so does another that is bound before that")
+    func two() async throws {
+        try await TokenWorld.run { world in
+            _ = try await world.signedIn()
+            let service = Self.service(world, world.process())
+            let (first, second) = (GetNotes().bound(to: service), GetNotes().bound(to: service))
+            _ = try await first.run()
+            _ = try await second.run()
+            #expect(world.server.carried == ["anna-1", "anna-1"])
+        }
+    }
+
     @Test("ends when the user signs out here, or another signs in", arguments: [true, false])
     func hereAtLaunch(signsOut: Bool) async throws {
         try await TokenWorld.run { world in
