@@ -13,8 +13,8 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [cache] }
 /// }
 /// ```
-/// Keep the cache in a stored property: a cache that `interceptors` creates anew each time remembers nothing. Put it
-/// first, so that an answer from the cache takes no slot and waits for nothing, not even for a credential.
+/// Keep the cache in a stored property: a cache that `interceptors` creates anew each time remembers nothing. An
+/// answer from the cache takes no slot and waits for nothing, not even for a credential.
 ///
 /// Answers to GET are stored as `Cache-Control`, `Expires`, `Vary` and `Last-Modified` say, and answer GET and HEAD for
 /// as long as they are fresh. A stale answer is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
@@ -42,7 +42,7 @@ import Nautilus
 ///
 /// An answer from the cache has an `Age`, but no URL unless the server was asked; the call's trace tells which was the
 /// case.
-public final class HttpCache: HttpInterceptor {
+public final class HttpCache: CallInterceptor {
     let accounts: CacheAccounts
     let appFields: Set<HttpHeader.Name>
     let memory: Locked<CacheMemory>
@@ -133,6 +133,8 @@ public final class HttpCache: HttpInterceptor {
 
     /// The cache itself, since it has a memory.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
+    /// Outside of what shares exchanges.
+    public var callTierStage: CallTierStage { .storing }
 
     /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {

@@ -13,9 +13,8 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [coalescing] }
 /// }
 /// ```
-/// Keep it in a stored property: an object that `interceptors` creates anew each time never sees two requests. Put it
-/// behind an ``HttpCache`` and every interceptor that stamps fields on requests, and before every interceptor that
-/// holds requests back.
+/// Keep it in a stored property: an object that `interceptors` creates anew each time never sees two requests. It
+/// stands behind every ``HttpCache``, and in front of all that holds requests back.
 ///
 /// Requests are identical if they have the same method (GET or HEAD), URL, header, timeout and account, and accept the
 /// same redirects as answers. Unlike a cache, coalescing needs no permission from the server, since all of them were
@@ -41,7 +40,7 @@ import Nautilus
 ///
 /// Each waits at most until its own deadline. Requests made by a refresh, and those of calls within a call that is
 /// being waited for, go alone: the exchange that they would wait for might be waiting for them.
-public final class RequestCoalescing: HttpInterceptor {
+public final class RequestCoalescing: CallInterceptor {
     typealias Outcome = Result<HttpResponse<Data>, HttpError>
     typealias Verdict = CoalescingVerdict<Outcome>
     typealias Table = CoalescingTable<CoalescingKey, Outcome, Waiter<Verdict>>
@@ -122,6 +121,8 @@ public final class RequestCoalescing: HttpInterceptor {
 
     /// The object itself, since it knows the requests under way.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
+    /// Inside of what answers from a store.
+    public var callTierStage: CallTierStage { .sharing }
 
     /// Notes the account of a call.
     public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {

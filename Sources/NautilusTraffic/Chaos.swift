@@ -27,13 +27,13 @@ import Nautilus
 /// ```swift
 /// service.chaos.isOn = true
 /// ```
-/// Put it last, next to the wire, so that everything else treats its trouble as the network's.
+/// It stands next to the wire, so that everything else treats its trouble as the network's.
 ///
 /// The seed and the request's number alone decide the fate of a request. The first request is number 1, and so on in
 /// the order of arrival; each retry has its own number. The faults are tried in order, each at its rate: delays add up,
 /// and the first other fault that strikes ends the request. Failures made here have a ``ChaosError`` underneath, and
 /// answers made here have the field ``mark``.
-public final class Chaos: HttpInterceptor {
+public final class Chaos: NetworkInterceptor {
     private struct State {
         var isOn: Bool
         var lastNumber = 0
@@ -101,7 +101,7 @@ public final class Chaos: HttpInterceptor {
     }
 
     /// Next to the wire.
-    public var place: InterceptorPlace { .network }
+    public var networkStage: NetworkStage { .network }
     /// The chaos itself, since it counts requests.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 

@@ -18,14 +18,14 @@ import Nautilus
 /// }
 /// ```
 /// Each origin has its own circuit, shared by all calls that pass the same instance. Keep the breaker in a stored
-/// property: a breaker that `interceptors` creates anew each time never sees a second request. Put it last, next to the
-/// wire, so that a request that has waited for something else is still held back if the circuit has opened meanwhile.
+/// property: a breaker that `interceptors` creates anew each time never sees a second request. It is asked after all that
+/// make requests wait, so that one that has waited is still held back if the circuit has opened meanwhile.
 ///
 /// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines if most of the
 /// attempt's time passed after the request was sent, and failures of the network other than the device's own. A request
 /// that was cancelled, or that waited in line until its deadline, does not count; if it was the probe, the next request
-/// becomes the probe. Requests of a refresh pass while a probe is under way, since the probe may wait for them.
-public final class CircuitBreaker: HttpInterceptor {
+/// becomes the probe.
+public final class CircuitBreaker: NetworkInterceptor {
     /// A change of a circuit.
     public typealias Event = CircuitEvent
 
@@ -74,9 +74,10 @@ public final class CircuitBreaker: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let origin = request.origin else { return try await next(request) }
-        guard let permit = try ask(origin, isRefresh: context.isPartOfRefresh) else { return try await next(request) }
+        if !context.mayWait, state(of: origin) != .closed { throw WouldWait() }
+        let permit = try ask(origin)
         do {
-            let response = permit.isProbe ? try await probe(request, origin, permit, next) : try await next(request)
+            let response = try await next(request)
             end(permit, OriginVerdict(response, from: origin, failing: limits.failingStatuses), of: origin)
             return response
         } catch {
@@ -87,36 +88,14 @@ public final class CircuitBreaker: HttpInterceptor {
 }
 
 extension CircuitBreaker {
-    /// Sends the probe, and lets through what the probe itself may need from its origin.
-    private func probe(
-        _ request: HttpRequest,
-        _ origin: HttpOrigin,
-        _ permit: CircuitMachine.Permit,
-        _ next: Next
-    ) async throws -> HttpResponse<Data> {
-        let scope = TrafficScope(self, origin, mark: permit.epoch)
-        defer { scope.end() }
-        return try await TrafficScope.$current.withValue(scope) { try await next(request) }
-    }
-
-    /// Whether the present task serves a probe that still decides: one that another has overtaken does not.
-    private func servesProbe(of origin: HttpOrigin) -> Bool {
-        TrafficScope.contains(self, origin)
-            && TrafficScope.contains(self, origin, mark: circuits.withLock { $0.epoch(of: origin) })
-    }
-
-    /// The permit to send; nil for a request that serves the probe under way.
-    ///
-    /// - Parameter isRefresh: Whether the request is part of a refresh, for which the probe may wait.
-    private func ask(_ origin: HttpOrigin, isRefresh: Bool) throws(HttpError) -> CircuitMachine.Permit? {
+    /// The permit to send.
+    private func ask(_ origin: HttpOrigin) throws(HttpError) -> CircuitMachine.Permit {
         if let permit = circuits.withLock({ $0.immediatePermit(for: origin) }) { return permit }
-        if servesProbe(of: origin) { return nil }
         let now = stopwatch.elapsed
         let answer = circuits.withLock { $0.ask(origin, at: now) }
         deliverEvents()
         switch answer {
         case .go(let permit): return permit
-        case .refuse(nil) where isRefresh: return nil
         case .refuse(let nextProbe): throw HttpError(refusal: .circuitOpen(nextProbe: nextProbe))
         }
     }
@@ -145,36 +124,9 @@ extension CircuitBreaker {
 
 extension CircuitBreaker {
     /// Asked last, so that a request that has waited is still held back if the circuit has opened meanwhile.
-    public var place: InterceptorPlace { .refusing }
+    public var networkStage: NetworkStage { .refusing }
     /// The breaker itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
-
-    /// Refuses the request if the circuit has opened meanwhile, unless it is the probe, or serves it.
-    ///
-    /// When the pause is over the request is refused as well, for no time: a crowd that was let through before would be
-    /// a crowd of probes. The first that is tried again is the probe.
-    ///
-    /// - Throws: As ``intercept(_:context:next:)``.
-    public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
-        guard let origin = request.origin else { return }
-        let nextProbe: Duration?
-        switch state(of: origin) {
-        case .closed: return
-        case .open(let remaining): nextProbe = remaining
-        case .halfOpen where servesProbe(of: origin): return
-        case .halfOpen(isProbing: true) where context.isPartOfRefresh: return
-        case .halfOpen(let isProbing): nextProbe = isProbing ? nil : .zero
-        }
-        throw HttpError(refusal: .circuitOpen(nextProbe: nextProbe))
-    }
-
-    /// Admits the second send while the circuit is closed; a probe stays a single request.
-    ///
-    /// An exchange counts once, by its outcome: even if it is sent twice, it has either failed or not.
-    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
-        guard let origin = request.origin, state(of: origin) != .closed else { return .admitted() }
-        return .refused
-    }
 }
 
 /// The state that a circuit breaker guards with its lock: the circuits, and the events that are still to be sent.

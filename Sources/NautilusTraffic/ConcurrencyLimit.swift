@@ -17,16 +17,15 @@ import Nautilus
 /// }
 /// ```
 /// Each origin has its own slots, shared by all calls that pass the same instance. Keep the limit in a stored property:
-/// a limit that `interceptors` creates anew each time limits nothing. Put it before ``Pacing`` and ``CircuitBreaker``,
-/// so that these are asked once a request has its slot.
+/// a limit that `interceptors` creates anew each time limits nothing. ``Pacing`` and ``CircuitBreaker`` are asked once a
+/// request has its slot.
 ///
-/// A request holds its slot from here until its answer, including redirects and the wait for a credential. Requests
-/// that the exchange itself needs from the same origin, in particular a refresh, take no slot: they would wait for a
-/// slot that only the end of the exchange frees. Nor does a session's sign-in, which ends such waits. A second send
-/// (`Hedging`) takes a free slot, or is not made. The wait counts towards the call's deadline, but not towards the
-/// request's timeout. Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones may
-/// wait for as long as others keep coming.
-public final class ConcurrencyLimit: HttpInterceptor {
+/// A request holds its slot from here until its answer, including redirects. While it waits for a credential it holds
+/// none. A second send (`Hedging`) takes a free slot, or is not made. The wait counts towards the call's deadline, but not
+/// towards the request's timeout. Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones
+/// may wait for as long as others keep coming. Requests of a refresh or a sign-in go to the front of the line, however
+/// long it is, since others may wait for the credential.
+public final class ConcurrencyLimit: NetworkInterceptor {
     private let slots: Locked<SlotTable<Waiter<Void>>>
 
     /// Creates a limit.
@@ -61,30 +60,23 @@ public final class ConcurrencyLimit: HttpInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        // The requests that hold the slots may wait for the credential, or for the exchange around this request.
-        guard let origin = request.origin, !context.isForCredential, !TrafficScope.contains(self, origin) else {
-            return try await next(request)
-        }
+        guard let origin = request.origin else { return try await next(request) }
         // Decided here without suspending: nearly always there is a slot.
-        switch slots.withLock({ $0.enter(origin) }) {
+        let urgency = context.isForCredential ? nil : request.priority
+        switch slots.withLock({ $0.enter(origin, urgency) }) {
         case .go: break
-        case .wait: try await wait(for: origin, request, context)
+        case .wait where !context.mayWait: throw WouldWait()
+        case .wait: try await context.wait { [self] in try await wait(for: origin, urgency) }
         case .refuse(let refusal): throw HttpError(refusal: refusal)
         }
         defer { leave(origin) }
-        let scope = TrafficScope(self, origin)
-        defer { scope.end() }
-        return try await TrafficScope.$current.withValue(scope) { try await next(request) }
+        return try await next(request)
     }
 }
 
 extension ConcurrencyLimit {
-    private func wait(for origin: HttpOrigin, _ request: HttpRequest, _ context: AttemptContext) async throws {
-        let priority = request.priority
-        try await context.wait { [self] in try await wait(for: origin, priority) }
-    }
-
-    private func wait(for origin: HttpOrigin, _ priority: RequestPriority) async throws {
+    /// - Parameter priority: Nil for the front of the line.
+    private func wait(for origin: HttpOrigin, _ priority: RequestPriority?) async throws {
         try await slots.wait { slots, waiter in
             slots.join(waiter, origin, priority)
         } joined: { answer, waiter in
@@ -105,17 +97,9 @@ extension ConcurrencyLimit {
 
 extension ConcurrencyLimit {
     /// Outside the interceptors that wait for the server.
-    public var place: InterceptorPlace { .waitingForOthers }
+    public var networkStage: NetworkStage { .waitingForOthers }
     /// The limit itself.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
-
-    /// Takes another slot for the second send, and holds it until that ends: even a request whose answer is not wanted
-    /// is work for the server.
-    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
-        guard let origin = request.origin else { return .admitted() }
-        guard slots.withLock({ $0.enter(origin) }) == .go else { return .refused }
-        return .admitted { [self] in leave(origin) }
-    }
 }
 
 /// The state that a concurrency limit guards with its lock: the slots of every origin, and the requests that wait for
@@ -133,16 +117,18 @@ struct SlotTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
     }
 
     /// Takes a slot of `origin` if one is free.
-    mutating func enter(_ origin: HttpOrigin) -> Answer {
+    ///
+    /// - Parameter priority: Nil for the front of the line.
+    mutating func enter(_ origin: HttpOrigin, _ priority: RequestPriority?) -> Answer {
         let place = place(of: origin)
-        return origins[place].enter()
+        return origins[place].enter(priority)
     }
 
     /// Takes a slot, or waits for one: since the first look, a slot may have become free, or the line may have filled
     /// up.
-    mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority) -> Answer {
+    mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority?) -> Answer {
         let place = place(of: origin)
-        let answer = origins[place].enter()
+        let answer = origins[place].enter(priority)
         if answer == .wait { origins[place].wait(waiter, priority: priority) }
         return answer
     }
@@ -203,17 +189,19 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     var worth: OriginWorth { taken == 0 && waiting == 0 ? .nothing : .indispensable }
 
     /// Takes a slot if one is free.
-    mutating func enter() -> Answer {
+    ///
+    /// - Parameter priority: Nil for the front of the line, however long it is.
+    mutating func enter(_ priority: RequestPriority?) -> Answer {
         if taken < limit {
             taken += 1
             return .go
         }
-        return waiting < maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: maxWaiting))
+        return waiting < maxWaiting || priority == nil ? .wait : .refuse(.tooManyWaiting(limit: maxWaiting))
     }
 
     /// Waits for a slot.
-    mutating func wait(_ waiter: Waiter, priority: RequestPriority) {
-        line.append(waiter, urgency: priority.rawValue)
+    mutating func wait(_ waiter: Waiter, priority: RequestPriority?) {
+        line.append(waiter, urgency: priority?.rawValue ?? .max)
     }
 
     /// Gives a slot back.

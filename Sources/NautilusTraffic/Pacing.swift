@@ -17,9 +17,8 @@ import Nautilus
 /// }
 /// ```
 /// The limits are shared by all calls that pass the same instance. Keep the pacing in a stored property: a pacing that
-/// `interceptors` creates anew each time knows nothing. Put it behind every other interceptor that makes requests wait,
-/// such as a ``ConcurrencyLimit``. It has to be asked when a request could actually be sent, since a crowd that has
-/// passed it before the first answer came cannot be called back.
+/// `interceptors` creates anew each time knows nothing. It is asked once a request could actually be sent, after a
+/// ``ConcurrencyLimit``, since a crowd that has passed it before the first answer came cannot be called back.
 ///
 /// - As long as a limit allows it, requests go at once. A request that would exceed the limit waits until it is reset.
 ///   Requests under way count as if the server had not counted them yet.
@@ -38,11 +37,8 @@ import Nautilus
 /// when it changes, the known limits of the same policy belonged to another partition, and are forgotten. The server
 /// cannot say in advance which requests belong together; use `partition` for that, for example if one client serves
 /// several users.
-public final class Pacing: HttpInterceptor {
+public final class Pacing: NetworkInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
-    /// Whether a request keeps to its lane, whatever interceptors further in make of it.
-    private let notesLanes: Bool
-    private let hasRate: Bool
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let random: any RandomSource
@@ -54,14 +50,12 @@ public final class Pacing: HttpInterceptor {
     ///   - rate: How many requests may be sent in a given time, for a server that documents its limits elsewhere, or
     ///     refuses without reporting them. No more are handed to the transport for one partition within any such time,
     ///     wherever it begins, so it does not matter whether the server's windows are fixed or slide. A request counts
-    ///     from when it goes out, and until then from when it is let go. Redirects are not counted, and clocks and
-    ///     networks may bring requests closer together. So may an interceptor further in that keeps a request for as
-    ///     long as such a time, likewise a retrier if that is less than 5 ms, and a transport in which requests wait for
-    ///     a connection, until a slow server answers: a ``ConcurrencyLimit`` before the pacing, of as many as the
-    ///     transport has connections to a host, six by default, keeps that line empty. Each partition takes about half a
-    ///     kilobyte until its requests no longer count. A retrier that takes long for each request, rather than now and
-    ///     then for a refresh, keeps the rate from being reached, since a request counts while it is being stamped.
-    ///     Default: nil, as many as the server accepts.
+    ///     from when it is let go. Redirects are not counted, and clocks and
+    ///     networks may bring requests closer together. So may an interceptor further in that keeps requests, as a
+    ///     signature does, and a transport in which requests wait for a connection, until a slow server answers: a
+    ///     ``ConcurrencyLimit`` of as many as the transport has connections to a host, six by default, keeps that line
+    ///     empty. Each partition takes about half a kilobyte until its requests no longer count. Default: nil, as many
+    ///     as the server accepts.
     ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
     ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
     ///     many as may go within the longest wait, if those are more.
@@ -88,7 +82,6 @@ public final class Pacing: HttpInterceptor {
         random: any RandomSource = SystemRandomSource()
     ) {
         self.partition = partition
-        (self.hasRate, self.notesLanes) = (rate != nil, rate != nil || partition != nil)
         self.clock = clock
         self.stopwatch = Stopwatch(clock)
         self.random = random
@@ -106,11 +99,6 @@ public final class Pacing: HttpInterceptor {
         request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
     }
 
-    /// The lane of a request under way: an interceptor further in may have changed what its partition is named by.
-    private func lane(of request: HttpRequest, _ context: AttemptContext) -> PaceLane? {
-        (notesLanes ? lanes.withLock { $0.lane(of: PaceRequest(context)) } : nil) ?? lane(of: request)
-    }
-
     /// Sends the request as soon as the server accepts it.
     ///
     /// - Throws: `HttpError` of kind `refused` when the request would wait too long, or too many are waiting already;
@@ -122,22 +110,19 @@ public final class Pacing: HttpInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let lane = lane(of: request) else { return try await next(request) }
-        let asker = PaceRequest(context)
-        if notesLanes { lanes.withLock { $0.note(asker, in: lane) } }
-        defer { if notesLanes { lanes.withLock { $0.forget(asker) } } }
         let number: Int
         // Decided here without suspending: nearly always the request goes at once.
         if let immediate = lanes.withLock({ $0.immediateNumber(in: lane) }) {
             number = immediate
         } else {
-            number = try await admit(request, PaceAsker(context), to: lane, context)
+            number = try await admit(PaceAsker(context), to: lane, context)
         }
         do {
             let response = try await next(request)
-            heed(response, to: request, number, lane, asker)
+            heed(response, to: request, number, lane)
             return response
         } catch {
-            end(lane, mayCount: (error as? HttpError)?.delivery != .notSent, asker)
+            end(lane, number, isSent: !(error is WouldWait) && (error as? HttpError)?.delivery != .notSent)
             throw error
         }
     }
@@ -146,12 +131,12 @@ public final class Pacing: HttpInterceptor {
 extension Pacing {
     /// Waits until the request may go, and returns its number.
     private func admit(
-        _ request: HttpRequest,
         _ asker: PaceAsker,
         to lane: PaceLane,
         _ context: AttemptContext
     ) async throws -> Int {
         if let number = try pass(lane, asker) { return number }
+        guard context.mayWait else { throw WouldWait() }
         // It waits no longer than its session lasts.
         return try await context.wait { [self] in try await wait(in: lane, asker) }
     }
@@ -188,20 +173,19 @@ extension Pacing {
         _ response: HttpResponse<Data>,
         to request: HttpRequest,
         _ number: Int,
-        _ lane: PaceLane,
-        _ asker: PaceRequest
+        _ lane: PaceLane
     ) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         // If a redirect led elsewhere, these are the other origin's limits.
         if response.url != request.url, response.isFromElsewhere(than: lane.origin) {
-            return end(lane, mayCount: true, asker)
+            return end(lane, number, isSent: true)
         }
         guard retryAfter != nil || response.header.hasRateLimits else {
-            return end(lane, mayCount: true, asker, answered: number)
+            return end(lane, number, isSent: true, isAnswered: true)
         }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
         let (turnedAway, hasWaiters) = lanes.withLock {
-            $0.answered(lane, number, limits: limits, retryAfter: retryAfter, to: asker, at: now)
+            $0.answered(lane, number, limits: limits, retryAfter: retryAfter, at: now)
         }
         for (waiter, refusal) in turnedAway { waiter.resume(throwing: HttpError(refusal: refusal)) }
         if hasWaiters { release(lane) }
@@ -210,9 +194,10 @@ extension Pacing {
     /// Notes that a request has ended without reporting limits.
     ///
     /// - Parameter number: The request that the server has answered; nil, the default, when it has answered none.
-    func end(_ lane: PaceLane, mayCount: Bool, _ asker: PaceRequest, answered number: Int? = nil) {
+    func end(_ lane: PaceLane, _ number: Int, isSent: Bool, isAnswered: Bool = false) {
         // Releases requests that wait only for others to end.
-        if lanes.withLock({ $0.ended(lane, mayCount: mayCount, answered: number, asker) }) { release(lane) }
+        let hasWaiters = lanes.withLock { $0.ended(lane, number, isSent: isSent, isAnswered: isAnswered) }
+        if hasWaiters { release(lane) }
     }
 
     /// Releases the requests that are due, and makes sure that the next one is released in time.
@@ -254,40 +239,8 @@ extension Pacing {
 }
 
 extension Pacing {
-    /// Inside every other interceptor that makes requests wait, since the server may ask for patience meanwhile.
-    public var place: InterceptorPlace { .waitingForServer }
-    /// The pacing itself.
+    /// Inside of what makes requests wait for others.
+    public var networkStage: NetworkStage { .waitingForServer }
+    /// The object itself, since it knows what servers have said.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
-
-    /// Makes the request wait as if it came now, but ahead of all that were not let go before.
-    ///
-    /// - Throws: As ``intercept(_:context:next:)``.
-    public func readmit(_ request: HttpRequest, context: AttemptContext) async throws {
-        guard let lane = lane(of: request, context) else { return }
-        let asker = PaceAsker(context, isBack: true)
-        // The request gives up its place first, since the requests of a crowd must not count against one another.
-        guard lanes.withLock({ $0.takeBack(PaceRequest(context), in: lane) }) else { return }
-        do {
-            _ = try await admit(request, asker, to: lane, context)
-        } catch {
-            // The end of the attempt gives the place up once more.
-            lanes.withLock { $0.takePlace(in: lane) }
-            throw error
-        }
-    }
-
-    /// Counts the request from now on, if the client has its own rate.
-    public func willSend(_ request: HttpRequest, context: AttemptContext) {
-        guard hasRate else { return }
-        let (request, now) = (PaceRequest(context), stopwatch.elapsed)
-        lanes.withLock { $0.goesOut(request, at: now) }
-    }
-
-    /// Counts the second send as another request, which goes at once or not at all.
-    public func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
-        guard let lane = lane(of: request, context) else { return .admitted() }
-        // A refusal has the same effect as a wait.
-        guard case .some(.some) = try? pass(lane, PaceAsker(context)) else { return .refused }
-        return .admitted { [self] in end(lane, mayCount: true, PaceRequest(context)) }
-    }
 }

@@ -8,7 +8,7 @@ public struct AttemptContext: Sendable {
     /// The origin of the service's base URL: credentials go there and nowhere else.
     public var serviceOrigin: HttpOrigin { fixed.value.serviceOrigin }
     /// How long one exchange may take; nil for no limit.
-    public var timeout: Duration? { fixed.value.timeout }
+    public var timeout: Duration? { hedged?.timeLeft ?? fixed.value.timeout }
     /// The time left until the call's deadline when the attempt began; nil when there is no deadline.
     public var remaining: Duration? { fixed.value.remaining }
     /// Whether the response's body is read while it arrives; then interceptors find ``HttpResponse/body`` empty.
@@ -18,8 +18,7 @@ public struct AttemptContext: Sendable {
     /// Whether this is the context of a side request, made by another interceptor with ``send(_:)``, rather than of the
     /// attempt's own request.
     public var isSideRequest: Bool { sideRequest > 0 }
-    /// The number of the side request among those of its attempt, from 1; 0 for the attempt's own request. Together with
-    /// ``call`` and ``number`` it tells an interceptor in ``HttpInterceptor/readmit(_:context:)`` which request it is.
+    /// The number of the side request among those of its attempt, from 1; 0 for the attempt's own request.
     public private(set) var sideRequest = 0
     /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
@@ -39,6 +38,11 @@ public struct AttemptContext: Sendable {
     private(set) var attempt: (any OngoingAttempt)?
     /// How many interceptors, from the outermost, a side request skips.
     private(set) var depth = 0
+    /// The send, if it is one of the two of a hedge; nil if not.
+    private(set) var hedged: HedgedSend?
+    /// Whether a request may be held back here. False for the second send of a hedge, which a ``NetworkInterceptor`` lets
+    /// through at once, or refuses by an error.
+    public var mayWait: Bool { hedged?.sending != .second }
     /// The part that stays the same all the way.
     private let fixed: Boxed<Fixed>
 
@@ -57,6 +61,8 @@ public struct AttemptContext: Sendable {
         let isAuthorized: Bool
         /// The service's coders; nil for the standard ones.
         let coders: JsonCoders.Carried?
+        /// What a hedge goes by; nil in a context that a test has made.
+        let hedgeable: HedgeableCall?
     }
 
     /// Creates a context, as a test of an interceptor or a transport does.
@@ -107,7 +113,8 @@ public struct AttemptContext: Sendable {
         facts: CallFacts,
         sessions: [CallSession] = [],
         isAuthorized: Bool = false,
-        coders: JsonCoders.Carried? = nil
+        coders: JsonCoders.Carried? = nil,
+        hedgeable: HedgeableCall? = nil
     ) {
         fixed = Boxed(
             Fixed(
@@ -121,7 +128,8 @@ public struct AttemptContext: Sendable {
                 facts: facts,
                 sessions: sessions,
                 isAuthorized: isAuthorized,
-                coders: coders
+                coders: coders,
+                hedgeable: hedgeable
             )
         )
     }
@@ -290,6 +298,21 @@ extension AttemptContext {
         context.exchange = exchange
         return context
     }
+
+    /// This context for one of the two sends of a hedge.
+    func sending(_ hedged: HedgedSend) -> AttemptContext {
+        var context = self
+        context.hedged = hedged
+        return context
+    }
+
+    /// The call, if this attempt's own request may be sent twice; nil otherwise.
+    var hedgeable: HedgeableCall? {
+        isSideRequest || streamsResponse || hedged != nil ? nil : fixed.value.hedgeable
+    }
+
+    /// The sessions that the call belongs to.
+    var sessions: [CallSession] { fixed.value.sessions }
 
     /// This context for an interceptor with `depth - 1` interceptors around it.
     func within(_ attempt: any OngoingAttempt, depth: Int) -> AttemptContext {

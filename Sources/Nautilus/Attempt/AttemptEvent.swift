@@ -53,6 +53,8 @@ protocol OngoingAttempt: Sendable {
     var isReal: Bool { get }
     var exchanges: [CallTrace.Exchange] { get }
     var isFollowed: Bool { get }
+    /// Whether its interceptors have returned, so that nothing more is sent.
+    var isOver: Bool { get }
     /// - Parameter depth: How many interceptors, from the outermost, the request skips.
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data>
     func callAgain() async
@@ -68,6 +70,7 @@ struct AttemptOfATest: OngoingAttempt {
     var isReal: Bool { false }
     var exchanges: [CallTrace.Exchange] { [] }
     var isFollowed: Bool { false }
+    var isOver: Bool { false }
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> { try await onSend(request) }
     func callAgain() async {}
     func verdict(on response: HttpResponse<Data>) -> AnswerVerdict { .taken }

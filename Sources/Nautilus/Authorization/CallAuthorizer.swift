@@ -28,7 +28,7 @@ public struct CallAuthorizer<Credential: Sendable>: CallCredential {
     /// The session that was current when the authorizer was made.
     public let session: CallSession
     private let source: any CredentialSource<Credential>
-    /// Whether the source was asked for the request that is authorized next; nil where it need not be.
+    /// Whether the source was asked; nil where it need not be. Each send asks anew, since none is ready before.
     private let hasLooked: Locked<Bool>?
     private let write: @Sendable (Credential, inout HttpRequest) throws -> Void
 
@@ -46,6 +46,9 @@ public struct CallAuthorizer<Credential: Sendable>: CallCredential {
         hasLooked = source.isUpToDate.map { _ in Locked(false) }
     }
 
+    /// Whether the session has a credential that serves now.
+    public var isReady: Bool { source.isUpToDate != false && source.serves(session) }
+
     /// Waits for a refresh that the credential depends on.
     ///
     /// - Throws: ``RefreshError`` when there is no credential to be had; `CancellationError`.
@@ -62,11 +65,7 @@ public struct CallAuthorizer<Credential: Sendable>: CallCredential {
     /// - Throws: ``RefreshError``; the error of `write`.
     public func authorize(_ request: inout HttpRequest) throws -> Bool {
         if let end = session.end { throw end }
-        let mustLook = hasLooked?.withLock { hasLooked in
-            defer { hasLooked = false }
-            return !hasLooked
-        }
-        if mustLook == true, source.isUpToDate != true { return false }
+        if hasLooked?.withLock({ $0 }) == false, source.isUpToDate != true { return false }
         guard let origin = request.origin, let versioned = try source.usable(in: session, for: origin) else {
             return false
         }

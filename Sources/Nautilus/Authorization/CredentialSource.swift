@@ -20,6 +20,10 @@ public protocol CredentialSource<Credential>: Sendable {
     /// if not, ``ready(in:)`` is asked before each use. Default: nil, for a source that nobody else changes.
     var isUpToDate: Bool? { get }
 
+    /// Whether the session has a credential that can be used now; if not, a call waits before it passes the service's guards,
+    /// and not behind them. Default: true: a call then finds out when it uses it.
+    func serves(_ session: CallSession) -> Bool
+
     /// Waits until the session has a credential that can be used.
     ///
     /// - Throws: ``RefreshError`` when there is none to be had.
@@ -32,6 +36,8 @@ public protocol CredentialSource<Credential>: Sendable {
 extension CredentialSource {
     /// Nil: nobody else changes it.
     public var isUpToDate: Bool? { nil }
+    /// True.
+    public func serves(_ session: CallSession) -> Bool { true }
 }
 
 extension RefreshCoordinator: CredentialSource {
@@ -42,6 +48,12 @@ extension RefreshCoordinator: CredentialSource {
         guard let grant = usable(in: session) else { return nil }
         try admit(origin, taking: true)
         return grant
+    }
+
+    /// Whether the session has a credential that has not expired, and is not being replaced since it was rejected.
+    public func serves(_ session: CallSession) -> Bool {
+        let now = stopwatch.elapsed
+        return guarded.withLock { $0.machine.serves(session, at: now) }
     }
 
     private func usable(in session: CallSession) -> Grant? {

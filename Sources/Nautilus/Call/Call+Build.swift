@@ -5,7 +5,6 @@ extension Call {
     /// begins.
     func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
-        couldBeHedged = false
         do {
             let header = try await configuration.headers()
             let target = try targetNow()
@@ -21,7 +20,10 @@ extension Call {
                 facts: scope.facts,
                 sessions: bound.sessions.list,
                 isAuthorized: !bound.credentials.isEmpty,
-                coders: carriedCoders
+                coders: carriedCoders,
+                hedgeable: configuration.hedging == nil
+                    ? nil
+                    : HedgeableCall(book: book, clock: clock, deadline: deadline, allowsHedging: request.allowsHedging)
             )
             return (built, context)
         } catch {

@@ -35,8 +35,9 @@ extension Call {
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if let exchange { error.exchange = exchange }
+        let isOwn = error.exchange?.call == scope.id && !error.isAside
         // Another service's call, a side request or an actor's work was cancelled; this call goes on.
-        if error.kind == .cancelled, !Task.isCancelled, exchange == nil {
+        if error.kind == .cancelled, !Task.isCancelled, !isOwn {
             error.kind = .custom
             error.underlying = error.underlying ?? thrown
         }

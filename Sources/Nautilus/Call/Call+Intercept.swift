@@ -5,11 +5,11 @@ extension Call {
     func intercept(
         _ request: HttpRequest,
         _ context: AttemptContext,
-        by interceptors: [any HttpInterceptor]
+        by interceptors: [any CallInterceptor]
     ) async throws(HttpError) -> HttpResponse<Data> {
         recorder.willSend(request, serviceOrigin: context.serviceOrigin)
         let attempt = InterceptedAttempt(self, context, interceptors)
-        (turn, ongoing) = (attempt.turn, attempt)
+        ongoing = attempt
         let outcome = await Result { () async throws(HttpError) in
             do {
                 return try await attempt.proceed(with: request, context, past: 0) { request in
@@ -19,28 +19,22 @@ extension Call {
                 // An interceptor that only waits has sent nothing; the book knows what was sent before or besides.
                 throw self.failure(CancellationError(), in: .intercept, delivery: .notSent)
             } catch {
-                throw self.failure(error, in: .intercept)
+                // So has one that fails by itself.
+                throw self.failure(error, in: .intercept, delivery: .notSent)
             }
         }
         attempt.end()
-        turn = nil
         return try outcome.get()
     }
 }
 
 /// An attempt while its interceptors run: passes the request on from one to the next, and makes their side requests.
-///
-/// A side request is stamped by the call's own retrier, so that it belongs to the same session, and may be sent from
-/// any task. So all stamping takes turns; and a side request works on a copy of the retrier, which replaces the
-/// original when the stamping is done, so that an abandoned side request never keeps the call waiting.
-// Unchecked: the call's retrier and builder are touched in turn and before its end; the rest of it never changes.
+// Unchecked: the call's builder is touched under the lock and before the attempt's end; the rest of it never changes.
 private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked Sendable {
     private let call: Call<R>
     private let context: AttemptContext
-    private let interceptors: [any HttpInterceptor]
-    private let transport: any HttpTransport
+    private let interceptors: [any CallInterceptor]
     private let state = Locked(State())
-    let turn = Turn()
 
     private struct State: Sendable {
         /// Whether the interceptors have returned.
@@ -50,9 +44,8 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
         var followers = AttemptFollowers()
     }
 
-    init(_ call: Call<R>, _ context: AttemptContext, _ interceptors: [any HttpInterceptor]) {
+    init(_ call: Call<R>, _ context: AttemptContext, _ interceptors: [any CallInterceptor]) {
         (self.call, self.context, self.interceptors) = (call, context, interceptors)
-        self.transport = call.transport
     }
 
     /// Passes a request on to the interceptors further in, and then to `exchange`.
@@ -65,7 +58,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
         _ context: AttemptContext,
         past depth: Int,
         asPartOf ongoing: (any OngoingAttempt)? = nil,
-        _ exchange: HttpInterceptor.Next
+        _ exchange: CallInterceptor.Next
     ) async throws -> HttpResponse<Data> {
         guard depth < interceptors.count else { return try await exchange(request) }
         let inner = context.within(ongoing ?? self, depth: depth + 1)
@@ -88,6 +81,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
     var isReal: Bool { true }
     var exchanges: [CallTrace.Exchange] { call.book.exchanges() }
     var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     func callAgain() async {
         await call.bound.continued(with: call.request).runAgain()
@@ -121,38 +115,9 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
         defer { side.end() }
         let request = request.withoutKey(try whileItGoesOn { call.builder.key })
         return try await proceed(with: request, context, past: depth, asPartOf: side) { request in
-            let context = context.preparing(self.call.book.takeNumber())
-            let stamped = try await self.stamp(request, context, past: depth)
-            side.tell(.sending(stamped, .side))
-            return try await self.call.sendAside(stamped, context, over: self.transport)
+            let path = try self.whileItGoesOn { self.call.path(as: .side, telling: side) }
+            return try await self.call.sendAside(request, context, along: path)
         }
-    }
-
-    /// Stamps a side request, and returns it as it goes out.
-    ///
-    /// - Parameter depth: How many interceptors, from the outermost, it has skipped.
-    private func stamp(_ built: HttpRequest, _ context: AttemptContext, past depth: Int) async throws -> HttpRequest {
-        var request = built
-        let stamping = Stamping(
-            turn: turn,
-            interceptors: interceptors.dropFirst(depth),
-            stopwatch: call.book.stopwatch
-        )
-        do {
-            try await stamping.run(&request, context) { request in
-                _ = try whileItGoesOn {}
-                try await call.bound.authorize(&request, toServiceAt: context.serviceOrigin)
-            } finish: { request in
-                try whileItGoesOn { try call.builder.finish(&request) }
-                // Its key is its own, and it is not repeated by the call.
-                request.isKeyKept = true
-            }
-        } catch let error as AttemptIsOver {
-            throw error
-        } catch {
-            throw call.failureAside(error, in: .prepare, delivery: .notSent, of: built, context)
-        }
-        return request
     }
 
     private func whileItGoesOn<Value>(_ body: () throws -> Value) throws -> Value {
@@ -167,7 +132,7 @@ private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked S
 extension HttpRequest {
     /// This request, passed on by an interceptor in place of `given`: what the call's route has marked as secret is in a
     /// URL that was made of its own, too.
-    fileprivate func hidingSecrets(of given: HttpRequest) -> HttpRequest {
+    func hidingSecrets(of given: HttpRequest) -> HttpRequest {
         guard !given.pathSecrets.isEmpty, pathSecrets.isEmpty else { return self }
         var request = self
         request.pathSecrets = given.pathSecrets
@@ -195,6 +160,7 @@ private final class SideRequest: OngoingAttempt {
     var isReal: Bool { attempt.isReal }
     var exchanges: [CallTrace.Exchange] { attempt.exchanges }
     var isFollowed: Bool { followers.withLock { !$0.isEmpty } }
+    var isOver: Bool { attempt.isOver }
 
     func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
         try await attempt.send(request, past: depth)

@@ -172,25 +172,50 @@ struct RetryPayment {
         (due, failure) = (end.permit, end.loss)
     }
 
-    /// Pays for the send that begins now.
-    ///
-    /// - Throws: The previous failure, when the permit was shared by calls that were given the same answer, another of
-    ///   them has used it, and the budget does not pay again.
-    mutating func pay() throws(HttpError) {
-        guard let permit = due else { return }
-        due = nil
-        guard permit.use() else {
-            guard var failure else { return }
-            // The retrier is asked again, and pays on its own from here on.
-            failure.sharedAnswer = nil
-            throw failure
-        }
-        note(permit)
+    /// What is due for the attempt that begins; nil when it is free or paid.
+    var next: DuePayment? { due.map { DuePayment(permit: $0, failure: failure) } }
+
+    /// Takes note of what has become of a payment. One that nothing was sent for stays due, or is given back.
+    mutating func settle(_ payment: DuePayment) {
+        let (isAsked, paid) = payment.state
+        if isAsked { due = nil }
+        if let paid { note(paid) }
     }
 
     /// Records a permit that has been used; a second send's permit is used at once.
     mutating func note(_ permit: RetryPermit) {
         used.removeAll { $0.budget === permit.budget }
         used.append(permit)
+    }
+}
+
+/// A payment that is made when the request of its attempt is written, in whichever task.
+final class DuePayment: Sendable {
+    private let permit: RetryPermit
+    private let failure: HttpError?
+    private let ending = Locked((isAsked: false, isPaid: false))
+
+    init(permit: RetryPermit, failure: HttpError?) { (self.permit, self.failure) = (permit, failure) }
+
+    /// Whether the permit has been asked to pay, and the permit if it has paid.
+    var state: (isAsked: Bool, paid: RetryPermit?) {
+        ending.withLock { ($0.isAsked, $0.isPaid ? permit : nil) }
+    }
+
+    /// Pays, the first time.
+    ///
+    /// - Throws: The previous failure, when the permit was shared by calls that were given the same answer, another of
+    ///   them has used it, and the budget does not pay again.
+    func pay() throws(HttpError) {
+        let wasAsked = ending.withLock { ending in
+            defer { ending.isAsked = true }
+            return ending.isAsked
+        }
+        if wasAsked { return }
+        if permit.use() { return ending.withLock { $0.isPaid = true } }
+        guard var failure else { return }
+        // The retrier is asked again, and pays on its own from here on.
+        failure.sharedAnswer = nil
+        throw failure
     }
 }

@@ -1,15 +1,21 @@
 import Foundation
 
 extension Call {
-    /// Stages 4 and 5 without hedging: one exchange, including its redirects, within the attempt's timeout.
-    func send(
-        _ request: HttpRequest,
-        _ context: AttemptContext,
-        as role: CallTrace.Exchange.Role
-    ) async throws(HttpError) -> HttpResponse<Data> {
-        let opening = ExchangeBook.Opening(role: role, number: context.exchange, attempt: context.number)
-        let (outcome, timeout) = await follow(request, context, opening, over: transport)
-        let response = try settle(outcome, timedOut: timeout)
+    /// Stages 3 to 5, which call interceptors wrap: the attempt's request, through the network tier.
+    func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+        // Where the attempt goes, by which a gate holds back the next one.
+        lastBuilt = request
+        recorder.willSend(request, serviceOrigin: context.serviceOrigin)
+        var path = path(as: .main, telling: ongoing)
+        path.payment = payment.next
+        defer { if let due = path.payment { payment.settle(due) } }
+        let response: HttpResponse<Data>
+        do {
+            response = try await path.send(request, context)
+        } catch {
+            // An interceptor that fails by itself has sent nothing; the book knows what was sent.
+            throw failure(error, in: .intercept, delivery: .notSent)
+        }
         guard let stream = response.stream else { return response }
         return await beginReading(stream, of: response)
     }
@@ -17,91 +23,38 @@ extension Call {
     /// The exchange of a side request, which does not change the attempt.
     ///
     /// Called from any task, so it touches only what never changes in the call.
-    ///
-    /// - Parameter transport: The attempt's transport.
     func sendAside(
         _ request: HttpRequest,
         _ context: AttemptContext,
-        over transport: any HttpTransport
-    ) async throws(HttpError) -> HttpResponse<Data> {
-        let opening = ExchangeBook.Opening(
-            role: .side,
-            number: context.exchange,
-            attempt: context.number,
-            countsForAttempt: false,
-            mayOutliveAttempt: true
-        )
-        let (outcome, timeout) = await follow(request, context, opening, over: transport)
-        var error: HttpError
-        switch outcome.ending {
-        case .response(let response):
-            return response
-        case .refused(let refusal, let response):
-            error = HttpError(.redirect(refusal), stage: .redirect, response: response)
-        case .failed(let thrown):
-            error = failureAside(thrown, in: .send, delivery: .maybeExecuted, of: request, context)
-            if let timeout, error.kind == .cancelled, !Task.isCancelled { error.kind = .timeout(timeout) }
+        along path: NetworkPath
+    ) async throws -> HttpResponse<Data> {
+        do {
+            return try await path.send(request, context)
+        } catch let error as AttemptIsOver {
+            throw error
+        } catch {
+            throw failureAside(error, in: .intercept, delivery: .notSent, of: request, context)
         }
-        (error.exchange, error.redirects) = (outcome.exchange, outcome.redirects)
-        throw error
     }
 
-    /// Sends one exchange and follows its redirects.
-    ///
-    /// - Returns: The exchange's outcome, and the timeout if it has ended the exchange; nil otherwise.
-    private func follow(
-        _ request: HttpRequest,
-        _ context: AttemptContext,
-        _ opening: ExchangeBook.Opening,
-        over transport: any HttpTransport
-    ) async -> (RedirectFollower.Outcome, timeout: Duration?) {
-        let (follower, progress) = (follower(for: opening.role, over: transport), ExchangeProgress(book.stopwatch))
-        guard let timeout = context.timeout else {
-            return (await follower.send(request, context.following(progress), progress, opening), nil)
-        }
-        var request = request
-        if request.body.isStream { request.body = request.body.reportingParts { progress.notePart() } }
-        let limit = TimeLimit(timeout, on: clock)
-        if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
-            let alarm = limit.alarm(besides: progress)
-        {
-            let context = context.following(progress, interruption: alarm.interruption)
-            let outcome = await follower.send(request, context, progress, opening)
-            return (outcome, alarm.end() ? timeout : nil)
-        }
-        let (outcome, limitPassed) = await limit.cancelling(besides: progress) { [request] in
-            await follower.send(request, context.following(progress), progress, opening)
-        }
-        return (outcome, limitPassed ? timeout : nil)
-    }
-
-    /// Creates the follower that sends an exchange of this role and follows its redirects.
-    func follower(for role: CallTrace.Exchange.Role, over transport: any HttpTransport) -> RedirectFollower {
-        let accepted = request.acceptedStatusCodes
-        var follower = RedirectFollower(transport: transport, accepted: accepted, book: book)
+    /// The way of a request of this role through the network tier.
+    func path(as role: CallTrace.Exchange.Role, telling ongoing: (any OngoingAttempt)?) -> NetworkPath {
+        let tier = bound.tiers.network
+        let inner = tier.firstIndex { $0.networkStage.rawValue > NetworkStage.changing.rawValue } ?? tier.endIndex
+        var follower = RedirectFollower(transport: transport, accepted: request.acceptedStatusCodes, book: book)
         (follower.sessions, follower.retryAfterField) = (sessions, constants.retryAfterField)
+        follower.interceptors = tier[inner...]
         if role == .main { follower.classifier = constants }
-        return follower
-    }
-
-    /// The response of an exchange; throws its failure.
-    func settle(
-        _ outcome: RedirectFollower.Outcome,
-        timedOut timeout: Duration?
-    ) throws(HttpError) -> HttpResponse<Data> {
-        switch outcome.ending {
-        case .response(let response):
-            return response
-        case .refused(let refusal, let response):
-            var error = failure(.redirect(refusal), in: .redirect, response: response)
-            error.redirects = outcome.redirects
-            throw error
-        case .failed(let thrown):
-            var error = failure(thrown, in: .send, exchange: outcome.exchange)
-            error.redirects = outcome.redirects
-            // The exchange's own timeout has cancelled it, not the caller.
-            if let timeout, error.kind == .cancelled, !Task.isCancelled { error.kind = .timeout(timeout) }
-            throw error
-        }
+        return NetworkPath(
+            credentials: bound.credentials,
+            sessions: sessions,
+            interceptors: tier[..<inner],
+            follower: follower,
+            check: builder.check,
+            clock: clock,
+            deadline: deadline,
+            ongoing: ongoing,
+            role: role
+        )
     }
 }

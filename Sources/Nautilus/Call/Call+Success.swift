@@ -6,9 +6,12 @@ extension Call {
     ///
     /// - Parameter response: The answer that the call's result was made of; the trace of the call is added to it.
     func succeeded(by response: inout HttpResponse<Data>) {
+        if book.hedge.isPaid, let budget = configuration.hedging?.budget.budget(of: lastBuilt?.origin) {
+            payment.note(RetryPermit(from: budget, for: .hedge))
+        }
         let success = success(by: response)
-        if let hedging, let origin = success.answered?.request.origin {
-            if couldBeHedged { success.record(in: hedging.latencies) }
+        if let hedging = configuration.hedging, let origin = success.answered?.request.origin {
+            if book.hedge.isPossible { success.record(in: hedging.latencies) }
             if let budget = hedging.budget.budget(of: origin) { success.deposit(in: budget) }
         }
         retrier.succeeded(success)

@@ -9,8 +9,6 @@ final class Call<R: Request> {
     let clock: any Clock<Duration>
     /// How long the call may take: the request's own limit, or what the enclosing call has left; nil for no limit.
     let deadline: Duration?
-    /// When a slow attempt is sent a second time; nil for never.
-    let hedging: Hedging?
     /// The coders for what outlives the call, its error or a stream; nil for the standard ones.
     let carriedCoders: JsonCoders.Carried?
     /// The scope that marks everything done for the call.
@@ -21,16 +19,10 @@ final class Call<R: Request> {
     var builder = RequestBuilder()
     var recorder: TraceRecorder
     var payment = RetryPayment()
-    /// Whether the attempt could have been sent twice, so that its latency counts in deciding which such attempts are
-    /// slow.
-    var couldBeHedged = false
     /// Whether the call opens the next connection of a stream, which decides itself on another attempt.
     let isReconnect: Bool
     /// The request of the last attempt; nil before there is one.
     var lastBuilt: HttpRequest?
-    /// The turns in which requests are stamped; nil without interceptors, since then there is only one request at a
-    /// time.
-    var turn: Turn?
     /// The attempt, for its followers; nil without interceptors.
     var ongoing: (any OngoingAttempt)?
     /// The earlier attempts whose followers still wait for the end of the call.
@@ -47,7 +39,6 @@ final class Call<R: Request> {
         let enabledObserver = observer.isEnabled ? observer : nil
         self.clock = configuration.clock
         self.deadline = scope.deadline
-        self.hedging = configuration.hedging
         self.scope = scope
         self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
         self.carriedCoders = constants.coders.carried
@@ -60,7 +51,7 @@ final class Call<R: Request> {
 
     var request: R { bound.request }
     var configuration: ServiceConfiguration { bound.configuration }
-    var interceptors: [any HttpInterceptor] { bound.configuration.interceptors }
+    var interceptors: [any CallInterceptor] { bound.tiers.call }
     var transport: any HttpTransport { bound.configuration.transport }
     /// The sessions that the call belongs to.
     var sessions: [CallSession] { bound.sessions.list }
@@ -95,7 +86,6 @@ final class Call<R: Request> {
     private func attempt() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
         if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
         let (built, context) = try await build()  // 1
-        lastBuilt = built
         var response =
             if interceptors.isEmpty {
                 try await exchange(built, context)
@@ -111,16 +101,6 @@ final class Call<R: Request> {
         // 7
         if request.streamsResponse { return (response, try await decodeStream(of: response)) }
         return (response, try decode(response))
-    }
-
-    /// The part of the path that interceptors wrap.
-    func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
-        let context = context.preparing(book.takeNumber())
-        let prepared = try await prepare(request, context)  // 3
-        // 4 and 5
-        try payment.pay()
-        if let hedging, !context.streamsResponse { return try await send(prepared, context, by: hedging) }
-        return try await send(prepared, context, as: .main)
     }
 }
 

@@ -20,6 +20,8 @@ public struct CallBinding<R: Request>: Sendable {
     let facts: CallFacts
     /// The credentials of its requests to the service's own origin; none for an anonymous call.
     let credentials: [any CallCredential]
+    /// The interceptors around the call, and around each send.
+    let tiers: (call: [any CallInterceptor], network: [any NetworkInterceptor])
     /// The sessions that it belongs to, wherever it goes; none for an anonymous call.
     public let sessions: CallSessions
     // Unsafe: it is handed over to the one task that runs the call.
@@ -48,6 +50,7 @@ public struct CallBinding<R: Request>: Sendable {
         }
         retrier = configuration.factory(for: request).create(for: request)
         credentials = isAnonymous ? [] : retrier.credentials
+        tiers = configuration.interceptors.tiers
         let own = CallSessions(list: credentials.map(\.session).filter { $0 !== CallSession.unending })
         sessions = earlier?.sessions ?? own
         failure = Self.failure(target, configuration) ?? sessions.refusal(of: own)

@@ -19,7 +19,7 @@ import Foundation
 /// repeatable.
 ///
 /// Source: draft-ietf-httpapi-idempotency-key-header.
-public struct IdempotencyKeys: HttpInterceptor {
+public struct IdempotencyKeys: CallInterceptor {
     private let makeKey: @Sendable () -> String
 
     /// Creates the interceptor.

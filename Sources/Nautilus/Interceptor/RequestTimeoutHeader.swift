@@ -9,8 +9,8 @@ import Foundation
 /// rounded down so that the server gives up first. It is at least 1, since zero means "no limit" to some servers.
 /// Without timeout and deadline nothing is added, and a field that the request already has stays.
 ///
-/// Put it last among the interceptors: then the time that the others wait before it is subtracted.
-public struct RequestTimeoutHeader: HttpInterceptor {
+/// The time for which a request was held back is subtracted.
+public struct RequestTimeoutHeader: NetworkInterceptor {
     /// The unit of the field.
     public enum Unit: Hashable, Sendable {
         /// Milliseconds.
@@ -32,9 +32,6 @@ public struct RequestTimeoutHeader: HttpInterceptor {
         self.name = name
         self.unit = unit
     }
-
-    /// Inside of all interceptors that make requests wait.
-    public var place: InterceptorPlace { .tellingTime }
 
     /// Adds the field.
     public func intercept(

@@ -10,9 +10,9 @@ import Foundation
 /// is retried and counts for a circuit breaker. For one request type, declare
 /// ``Request/status(of:)``.
 ///
-/// Put it last among the interceptors, so that all others see the corrected status. The trace shows the corrected
+/// All that holds requests back, retries or stores sees the corrected status. The trace shows the corrected
 /// status as the attempt's outcome, and the server's own in ``CallTrace/Exchange/outcome-swift.property``.
-public struct StatusCorrection: HttpInterceptor {
+public struct StatusCorrection: NetworkInterceptor {
     private let correct: @Sendable (HttpResponse<Data>) -> Int?
 
     /// Creates the interceptor.
@@ -22,9 +22,6 @@ public struct StatusCorrection: HttpInterceptor {
     public init(_ correct: @escaping @Sendable (HttpResponse<Data>) -> Int?) {
         self.correct = correct
     }
-
-    /// Inside of all interceptors that judge an answer by its status.
-    public var place: InterceptorPlace { .correctingStatus }
 
     /// Corrects the answer's status.
     public func intercept(

@@ -87,6 +87,17 @@ public struct HttpRequest: Sendable, Redacted {
     /// This request without any credential, as it goes to another origin.
     package mutating func removeTags() { tags = [] }
 
+    /// Leaves behind the credentials of `given`, since this request goes to another origin.
+    mutating func leaveBehindCredentials(of given: HttpRequest) {
+        header = HttpHeader(
+            header.fields.filter { field in
+                let isSecret = field.name.isSensitive || given.authorizedNames.contains(field.name)
+                return !isSecret || !given.header.fields.contains(field)
+            }
+        )
+        removeTags()
+    }
+
     /// A field as text that is safe to log.
     func redacted(_ field: HttpHeader.Field) -> String {
         if authorizedNames.contains(field.name) { return "\(field.name): ‹redacted›" }

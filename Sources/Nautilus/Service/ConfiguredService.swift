@@ -34,8 +34,6 @@ extension ConfiguredService {
     /// The configuration's.
     public var retrierFactory: any RetrierFactory { configuration.presentRetrierFactory }
     /// The configuration's.
-    public var hedging: Hedging? { configuration.hedging }
-    /// The configuration's.
     public var hook: any ServiceHook { configuration.hook }
     /// The configuration's.
     public var observer: any CallObserver { configuration.observer }

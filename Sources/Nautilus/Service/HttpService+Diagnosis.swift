@@ -50,7 +50,7 @@ extension ServiceConfiguration {
         if let origin = overheardOrigin(of: apiUrl, isSecure: usesSecureProtocol) {
             findings.append(.plainHttp(origin))
         }
-        return findings + interceptors.misplaced + NearMisses.findings(of: declared)
+        return findings + NearMisses.findings(of: declared)
     }
 
     fileprivate func contradictions(to request: some Request) -> [PolicyFinding] {
@@ -146,23 +146,6 @@ extension Int {
     fileprivate var clampedToThousand: Int { Swift.min(self, 1000) }
 }
 
-extension [any HttpInterceptor] {
-    /// The pairs of interceptors, neighbours or not, that are in the wrong order according to their places.
-    fileprivate var misplaced: [PolicyFinding] {
-        indices.flatMap { outer in
-            self[(outer + 1)...].compactMap { inner -> PolicyFinding? in
-                let place = self[outer].place
-                guard inner.place.isOutside(of: place) else { return nil }
-                return .interceptorOrder(
-                    outer: "\(type(of: self[outer]))",
-                    inner: "\(type(of: inner))",
-                    because: place.reason
-                )
-            }
-        }
-    }
-}
-
 extension PolicyFinding: CustomStringConvertible {
     /// The finding, and what to do about it.
     public var description: String {
@@ -213,8 +196,6 @@ extension PolicyFinding: CustomStringConvertible {
             `\(property)` of \(owner) is not the rule `\(rule)`, whose default stays in force: declare it with that name \
             and type
             """
-        case .interceptorOrder(let outer, let inner, let reason):
-            "\(inner) belongs before \(outer) in `interceptors`: \(reason)"
         case .authorizationBehindRetries:
             """
             a 401 is answered by sending the rejected credential again, and not by a refresh: \

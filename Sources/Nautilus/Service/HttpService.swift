@@ -27,13 +27,11 @@ public protocol HttpService<RequestError>: Sendable {
     /// - Throws: Any error; it becomes the attempt's failure. An error of your own becomes the underlying error of a
     ///   failure of kind `custom`; errors of the framework and of URL loading, and cancellations, keep their kind.
     var asyncHeader: HttpHeader { get async throws }
-    /// The interceptors that wrap every attempt, outermost first. Default: none.
+    /// The interceptors, of both kinds, each kind in the order of its stages, and outermost first within a stage.
+    /// Default: none.
     var interceptors: [any HttpInterceptor] { get }
     /// The factory of each call's retrier. Default: ``NilRetrier``, no retries, since they are for an author to choose.
     var retrierFactory: any RetrierFactory { get }
-    /// When a slow request is sent a second time. Default: nil, never, since it adds load, which an author has to
-    /// choose.
-    var hedging: Hedging? { get }
     /// The hook that looks at calls as a whole. Default: one that does nothing.
     var hook: any ServiceHook { get }
     /// The observer of attempts and decisions. Default: none, at no cost.
@@ -95,8 +93,6 @@ extension HttpService {
     public var interceptors: [any HttpInterceptor] { [] }
     /// No retries.
     public var retrierFactory: any RetrierFactory { NilRetrier.factory() }
-    /// No second sends.
-    public var hedging: Hedging? { nil }
     /// No hook.
     public var hook: any ServiceHook { NilServiceHook() }
     /// No observer.

@@ -36,13 +36,6 @@ public enum PolicyFinding: Hashable, Sendable {
     ///   - of: The type that has it, a service or a request.
     ///   - rule: The rule, with the type to declare it with.
     case notTheRule(property: String, of: String, rule: String)
-    /// An interceptor comes before another one that has to come before it.
-    ///
-    /// - Parameters:
-    ///   - outer: The type of the outer interceptor, that is, the one that is earlier in `interceptors`.
-    ///   - inner: The type of the interceptor that belongs before it.
-    ///   - because: Why; see ``InterceptorPlace``.
-    case interceptorOrder(outer: String, inner: String, because: String)
     /// A retrier that authorizes comes after one that repeats after a 401, and so sends the rejected credential again.
     case authorizationBehindRetries
     /// A field of the service's `header` carries a credential. The finding has its name, never its value.

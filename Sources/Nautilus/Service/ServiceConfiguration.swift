@@ -14,12 +14,10 @@ public struct ServiceConfiguration: Sendable {
     /// Makes header fields that take time to get, again for every attempt; they override all others. Nil at first: only
     /// the service's.
     public var asyncHeader: (@Sendable () async throws -> HttpHeader)?
-    /// The interceptors, outermost first. To add one, append it.
+    /// The interceptors. To add one, append it; to take one away, remove all of its type.
     public var interceptors: [any HttpInterceptor]
     /// The factory of retriers, authorization included. To add a retrier, compose its factory with this one.
     public var retrierFactory: any RetrierFactory
-    /// When a slow request is sent a second time; nil for never.
-    public var hedging: Hedging?
     /// The hook that looks at calls as a whole.
     public var hook: any ServiceHook
     /// The observer of attempts and decisions.
@@ -61,7 +59,7 @@ public struct ServiceConfiguration: Sendable {
         self.service = service
         (apiUrl, usesSecureProtocol) = (service.apiUrl, service.usesSecureProtocol)
         place = (apiUrl.urlString, usesSecureProtocol)
-        (interceptors, retrierFactory, hedging) = (service.interceptors, service.retrierFactory, service.hedging)
+        (interceptors, retrierFactory) = (service.interceptors, service.retrierFactory)
         (hook, observer) = (service.hook, service.observer)
         (transport, webSocketTransport) = (service.transport, service.webSocketTransport)
         (clock, maxAttempts) = (service.clock, service.maxAttempts)
@@ -88,6 +86,9 @@ extension ServiceConfiguration {
         mapping.service = Outer.self
         return with { $0.mapping = mapping }
     }
+
+    /// The hedging of the outermost interceptor that hedges; nil for none.
+    var hedging: Hedging? { interceptors.lazy.compactMap(\.hedging).first }
 
     /// The retriers of the service's calls.
     var presentRetrierFactory: any RetrierFactory { isSignedOut ? retrierFactory.signedOut : retrierFactory }

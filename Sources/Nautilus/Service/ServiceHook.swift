@@ -11,7 +11,7 @@
 /// own answer. A call that was cancelled before it began, or had no time left to begin, reports its failure without
 /// having asked. The question and the report of a success come in the same task.
 ///
-/// To wrap every attempt, write an ``HttpInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
+/// To wrap every attempt, write a ``CallInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
 /// results, see `CachingServiceHook`.
 public protocol ServiceHook: ServicePart {
     /// Called before anything is built. If the hook returns a response, the call ends with it: nothing is sent, and

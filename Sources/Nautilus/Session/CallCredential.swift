@@ -7,6 +7,9 @@ public protocol CallCredential: Sendable {
     /// The session that was current when the call was bound. The call ends with it, and what continues the call has to be
     /// of the same one. Default: one that never ends, the same for all credentials.
     var session: CallSession { get }
+    /// Whether the credential can surely be used now, so that a request need not wait before it takes its place in the
+    /// lines of the service. Default: true.
+    var isReady: Bool { get }
     /// Waits until there is a credential that can be used. The call cancels the wait when the session is over.
     ///
     /// - Throws: Any error; nothing is sent then, and it becomes the attempt's failure.
@@ -20,6 +23,8 @@ public protocol CallCredential: Sendable {
 }
 
 extension CallCredential {
+    /// Returns true.
+    public var isReady: Bool { true }
     /// A session that never ends.
     public var session: CallSession { .unending }
 }
@@ -27,6 +32,9 @@ extension CallCredential {
 /// The error of a credential that could not be used again and again although it had said that it was ready, such as one
 /// that lives for less time than a request waits in the queues of the service.
 struct CredentialNotReady: Error, CustomStringConvertible {
+    /// Those that could not be used.
+    let missing: [any CallCredential]
+
     var description: String { "no credential was valid for as long as the request waited; use a longer-lived one" }
 }
 

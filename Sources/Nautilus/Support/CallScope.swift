@@ -107,7 +107,7 @@ public enum CallDeadline {
 /// the old one. So a part of a service that needs such a fact notes it at the beginning
 /// (``ServicePart/noteFacts(of:in:)``), and looks it up later:
 /// ```swift
-/// final class Audit: HttpInterceptor {
+/// final class Audit: CallInterceptor {
 ///     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
 ///         facts.note(session.userId, by: self)
 ///     }

@@ -206,6 +206,9 @@ extension Session: CredentialSource {
         return grant
     }
 
+    /// Whether the session has a credential that serves, as far as this process has seen.
+    public func serves(_ session: CallSession) -> Bool { coordinator.serves(session) }
+
     /// Whether the store has what is known here; false where it cannot answer at once.
     public var isUpToDate: Bool? { shared.isUpToDate }
 

@@ -55,7 +55,8 @@ extension OriginVerdict {
         }
         switch error.kind {
         // The request's timeout does not include the wait for a connection.
-        case .timeout: self = .failure
+        // Nor the time of a signature, before which nothing is sent.
+        case .timeout: self = error.stage == .intercept ? .nothing : .failure
         case .deadline(let limit): self = error.hasWaitedForServer(of: remaining ?? limit) ? .failure : .nothing
         case .transport(let code): self.init(code)
         case .redirect, .responseTooLarge: self = .success
@@ -90,7 +91,7 @@ extension HttpError {
     /// A call that waited in line until its deadline says nothing about the server, whether it was sent at the last
     /// moment or not at all.
     fileprivate func hasWaitedForServer(of time: Duration) -> Bool {
-        guard let exchange else { return false }
+        guard let exchange, stage != .intercept else { return false }
         return (exchange.duration - exchange.connectionWait) * 2 >= time
     }
 }

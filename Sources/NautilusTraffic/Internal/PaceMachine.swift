@@ -6,34 +6,15 @@ struct PaceAsker: Sendable {
     let remaining: Duration?
     /// Whether the request goes to the front of the line, because others may wait for the credential that it brings.
     let isUrgent: Bool
-    /// Whether the request had been let go before, and has then waited for its credential: it goes ahead of those that
-    /// have not.
-    var isBack = false
-    /// The request.
-    var request: PaceRequest?
 
-    fileprivate var urgency: Int { isUrgent ? 2 : isBack ? 1 : 0 }
+    fileprivate var urgency: Int { isUrgent ? 1 : 0 }
 }
 
 extension PaceAsker {
-    init(_ context: AttemptContext, isBack: Bool = false) {
-        self.init(
-            remaining: context.remaining,
-            isUrgent: context.isForCredential,
-            isBack: isBack,
-            request: PaceRequest(context)
-        )
-    }
-}
-
-/// A request under way. What one interceptor sends for it counts as the same, as does its hedge.
-struct PaceRequest: Hashable, Sendable {
-    private let call: UInt64
-    private let attempt: Int
-    private let sideRequest: Int
-
     init(_ context: AttemptContext) {
-        (call, attempt, sideRequest) = (context.call.id, context.number, context.sideRequest)
+        // The time left when the attempt began, and the time left now, which in a test without a call is unknown.
+        let remaining = [context.remaining, CallDeadline.remaining].compactMap { $0 }.min()
+        self.init(remaining: remaining, isUrgent: context.isForCredential)
     }
 }
 
@@ -65,9 +46,8 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var limits = PaceLimits()
     /// The requests that count towards the client's own rate; nil when it has none.
     private var starts: RecentStarts?
-    /// The requests under way, if the client has its own rate: how often each is, and when it was last let go, or went
-    /// out since.
-    private var letGo: [PaceRequest: (count: Int, latest: Duration)] = [:]
+    /// When each request under way was let go, if the client has its own rate.
+    private var letGo: [Int: Duration] = [:]
     /// When the pause ordered by the server ends; nil when there is none.
     private var pauseEnd: Duration?
     private var line = WaitingLine<Entrant>()
@@ -79,8 +59,9 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var nextTurn = Duration.zero
     /// When the server last said anything of its limits, or was asked in spite of them.
     private var lastWord = Duration.zero
-    /// The request that was sent in spite of the server's word; nil when there is none.
-    private var probe: (number: Int, request: PaceRequest?)?
+    /// The number of the request that was sent in spite of the server's word, and when that word came; nil when there is
+    /// none.
+    private var probe: (number: Int, wordBefore: Duration)?
     /// The moment, from 0 to 1, within its turn at which the first in line is released.
     private var draw = 0.0
     /// When the present alarm rings; nil when none is set.
@@ -106,18 +87,18 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// The number of a request that goes at once, regardless of the time; nil when ``ask(_:at:)`` has to answer.
     mutating func immediateNumber() -> Int? {
         guard waiting == 0, pauseEnd == nil, limits.count == 0, starts == nil else { return nil }
-        return begin(nil, at: .zero)
+        return begin(at: .zero)
     }
 
     /// Asks whether a request may go.
     mutating func ask(_ asker: PaceAsker, at now: Duration) -> Answer {
         let (block, ahead) = (updateBlock(at: now), asker.urgency > 0 ? 0 : waiting)
-        guard ahead > 0 || block != nil else { return .go(number: begin(asker.request, at: now)) }
+        guard ahead > 0 || block != nil else { return .go(number: begin(at: now)) }
         let wait = waitEnd(ahead: ahead, at: now) - now
         if let refusal = rules.refusal(of: wait, remaining: asker.remaining) {
             guard mayProbe(at: now) else { return .refuse(refusal) }
-            let number = begin(asker.request, at: now)
-            (probe, lastWord) = ((number, asker.request), now)
+            let number = begin(at: now)
+            (probe, lastWord) = ((number, lastWord), now)
             return .go(number: number)
         }
         return ahead < rules.maxWaiting ? .wait : .refuse(.tooManyWaiting(limit: rules.maxWaiting))
@@ -146,7 +127,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         // once.
         nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
         self.draw = draw
-        return (entrant.waiter, begin(entrant.asker.request, at: now))
+        return (entrant.waiter, begin(at: now))
     }
 
     /// The time at which the first in line is released, if nothing changes; nil when no request waits.
@@ -176,30 +157,6 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         }
     }
 
-    /// Takes back that a request was let go, which has not been sent yet and asks once more.
-    ///
-    /// - Returns: Whether it has to ask; false for the request that is sent in spite of the server's word.
-    mutating func takeBack(_ request: PaceRequest) -> Bool {
-        if let probe, probe.request == request { return false }
-        underWay -= 1
-        if let start = endOnce(request) { starts?.remove(start) }
-        return true
-    }
-
-    /// Notes that a request goes out that was let go: it counts from now.
-    mutating func goesOut(_ request: PaceRequest, at now: Duration) {
-        guard let own = letGo[request], let time = starts?.move(own.latest, to: now) else { return }
-        letGo[request]?.latest = time
-    }
-
-    /// Notes that a request is under way once less, and returns when it was last let go; nil if that is not known.
-    @discardableResult
-    private mutating func endOnce(_ request: PaceRequest?) -> Duration? {
-        guard let request, let own = letGo[request] else { return nil }
-        letGo[request] = own.count > 1 ? (own.count - 1, own.latest) : nil
-        return own.latest
-    }
-
     /// Notes that a request was answered.
     ///
     /// - Returns: The requests that no longer wait, since their wait has become too long.
@@ -207,12 +164,11 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         _ number: Int,
         limits reports: [RateLimit],
         retryAfter: Duration?,
-        to request: PaceRequest? = nil,
         at now: Duration
     ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
         underWay -= 1
-        endOnce(request)
-        endProbe(by: number, request)
+        letGo[number] = nil
+        endProbe(by: number)
         if retryAfter != nil || !reports.isEmpty { lastWord = now }
         if let retryAfter { pauseEnd = max(pauseEnd ?? .zero, now + retryAfter.clampedToCentury) }
         // If a response has both, `Retry-After` takes precedence (draft-11 §7).
@@ -221,31 +177,28 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         return turnAway(at: now)
     }
 
-    /// Notes that a request is under way that will not be sent, until it ends.
-    mutating func takePlace() { underWay += 1 }
-
     /// Notes that a request has ended without an answer, or by one that says nothing of limits.
     ///
     /// - Parameters:
-    ///   - mayCount: Whether the server may have counted it.
-    ///   - number: The request that was answered; nil, the default, when none was.
-    ///   - request: The request.
-    mutating func ended(mayCount: Bool, answered number: Int? = nil, _ request: PaceRequest? = nil) {
+    ///   - number: The request.
+    ///   - isSent: Whether it has gone out, so that the server may have counted it. If not, it never took its turn.
+    ///   - isAnswered: Whether it was answered. Default: no.
+    mutating func ended(_ number: Int, isSent: Bool, isAnswered: Bool = false) {
         underWay -= 1
-        endOnce(request)
-        if let number { endProbe(by: number, request) }
-        if mayCount { limits.charge() }
+        if let start = letGo.removeValue(forKey: number), !isSent { starts?.remove(start) }
+        if isAnswered { endProbe(by: number) }
+        if isSent { limits.charge() }
+        // It waits for its credential, and asks again.
+        if !isSent, let probe, probe.number == number { (self.probe, lastWord) = (nil, probe.wordBefore) }
     }
 }
 
 extension PaceMachine {
     /// - Parameter now: Only used if the client has its own rate.
-    private mutating func begin(_ request: PaceRequest?, at now: Duration) -> Int {
-        if let start = starts?.note(now), let request {
-            letGo[request] = ((letGo[request]?.count ?? 0) + 1, start)
-        }
+    private mutating func begin(at now: Duration) -> Int {
         underWay += 1
         lastNumber += 1
+        if let start = starts?.note(now) { letGo[lastNumber] = start }
         return lastNumber
     }
 
@@ -261,8 +214,8 @@ extension PaceMachine {
     }
 
     /// Forgets what the server was believed to have said, once it has answered the request that was sent nevertheless.
-    private mutating func endProbe(by number: Int, _ request: PaceRequest?) {
-        guard let probe, probe.number == number || request != nil && probe.request == request else { return }
+    private mutating func endProbe(by number: Int) {
+        guard probe?.number == number else { return }
         (self.probe, pauseEnd, limits) = (nil, nil, PaceLimits())
     }
 

@@ -18,24 +18,9 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
 
     private var lanes = OriginTable<PaceLane, Machine>()
     private let rules: PaceRules
-    /// The lanes of the requests under way, if the app names partitions, or the client has its own rate.
-    private var noted: [PaceRequest: PaceLane] = [:]
 
     init(rules: PaceRules) {
         self.rules = rules
-    }
-
-    /// The lane that a request under way is in; nil if that is not noted.
-    func lane(of request: PaceRequest) -> PaceLane? { noted.isEmpty ? nil : noted[request] }
-
-    mutating func note(_ request: PaceRequest, in lane: PaceLane) { noted[request] = lane }
-
-    mutating func forget(_ request: PaceRequest) { noted[request] = nil }
-
-    /// Notes that a request under way goes out.
-    mutating func goesOut(_ request: PaceRequest, at now: Duration) {
-        guard let lane = noted[request], let place = lanes.place(of: lane) else { return }
-        lanes[place].goesOut(request, at: now)
     }
 
     /// The number of a request that goes at once; nil when ``ask(_:_:at:)`` has to answer.
@@ -89,7 +74,6 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
         _ number: Int,
         limits: [RateLimit],
         retryAfter: Duration?,
-        to request: PaceRequest,
         at now: Duration
     ) -> (turnedAway: [(waiter: Waiter, refusal: TrafficRefusal)], hasWaiters: Bool) {
         guard let place = lanes.place(of: lane) else { return ([], false) }
@@ -97,30 +81,17 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
             number,
             limits: limits,
             retryAfter: retryAfter,
-            to: request,
             at: now
         )
         return (turnedAway, lanes[place].waiting > 0)
     }
 
-    /// Takes back that a request was let go.
-    ///
-    /// - Returns: Whether it has to ask once more.
-    mutating func takeBack(_ request: PaceRequest, in lane: PaceLane) -> Bool {
-        lanes.place(of: lane).map { lanes[$0].takeBack(request) } ?? true
-    }
-
-    /// Notes that a request is under way that will not be sent.
-    mutating func takePlace(in lane: PaceLane) {
-        if let place = lanes.place(of: lane) { lanes[place].takePlace() }
-    }
-
     /// Counts a request that has ended without an informative answer.
     ///
     /// - Returns: Whether any request waits.
-    mutating func ended(_ lane: PaceLane, mayCount: Bool, answered number: Int?, _ request: PaceRequest) -> Bool {
+    mutating func ended(_ lane: PaceLane, _ number: Int, isSent: Bool, isAnswered: Bool) -> Bool {
         guard let place = lanes.place(of: lane) else { return false }
-        lanes[place].ended(mayCount: mayCount, answered: number, request)
+        lanes[place].ended(number, isSent: isSent, isAnswered: isAnswered)
         return lanes[place].waiting > 0
     }
 

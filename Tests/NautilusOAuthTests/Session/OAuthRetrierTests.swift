@@ -8,7 +8,7 @@ import Testing
 @Suite("The retrier of a session")
 struct OAuthRetrierTests {
     /// Sends each attempt to another origin than the service's.
-    private struct Elsewhere: HttpInterceptor {
+    private struct Elsewhere: CallInterceptor {
         func intercept(
             _ request: HttpRequest,
             context: AttemptContext,

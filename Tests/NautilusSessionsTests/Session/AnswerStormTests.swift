@@ -105,7 +105,7 @@ struct AnswerStorm: Sendable {
             $0.interceptors = interceptors
             $0.retrierFactory = session.retrierFactory(.atOnce)
             if draw > 0.7 { $0.hook = CachingServiceHook(for: .seconds(20), account: { session.id?.uuidString }) }
-            if draw < 0.5 { $0.hedging = Hedging(after: .fixed(.seconds(2)), budget: .unlimited) }
+            if draw < 0.5 { $0.interceptors.append(Hedging(after: .fixed(.seconds(2)), budget: .unlimited)) }
         }
     }
 

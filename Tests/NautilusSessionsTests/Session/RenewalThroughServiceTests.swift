@@ -76,10 +76,12 @@ struct RenewalThroughServiceTests {
                 }
             let api = world.api.with {
                 if verb == .post { $0.interceptors = [IdempotencyKeys()] }
-                $0.hedging = Hedging(
-                    after: .fixed(.milliseconds(100)),
-                    latencies: OriginLatencies(),
-                    budget: .unlimited
+                $0.interceptors.append(
+                    Hedging(
+                        after: .fixed(.milliseconds(100)),
+                        latencies: OriginLatencies(),
+                        budget: .unlimited
+                    )
                 )
             }
             let rules = SessionRules<ApiToken>(

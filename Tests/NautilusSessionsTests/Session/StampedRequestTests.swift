@@ -80,7 +80,9 @@ struct StampedRequestTests {
                 return .reply(text: "late")
             }
             let service = world.api.with {
-                $0.hedging = Hedging(after: .fixed(.seconds(1)), latencies: OriginLatencies(), budget: .unlimited)
+                $0.interceptors.append(
+                    Hedging(after: .fixed(.seconds(1)), latencies: OriginLatencies(), budget: .unlimited)
+                )
                 $0.retrierFactory = session.authorization
             }
             async let response = GetNotes().response(with: service)
@@ -88,6 +90,30 @@ struct StampedRequestTests {
             session.signOutNow()
             #expect(try await response.trace.attempts.last?.hedge == .notSent(.sessionOver))
             #expect(world.server.carried == ["anna-1"])
+        }
+    }
+
+    @Test("a slow request is sent a second time over a store that can only be looked at by waiting, too")
+    func hedgeOverStore() async throws {
+        struct Slow: StoreInFront {
+            let base: MemoryStore
+        }
+        try await TokenWorld.run { world in
+            let session = world.process(store: Slow(base: world.store))
+            try await session.signIn(world.server.signIn("anna", at: world.date))
+            world.server.transport.on(.get, "/notes") { _, _ in
+                if world.server.carried.count == 1 { try await world.clock.sleep(for: .seconds(60)) }
+                return .reply(text: "notes")
+            }
+            let service = world.api.with {
+                $0.interceptors.append(
+                    Hedging(after: .fixed(.seconds(1)), latencies: OriginLatencies(), budget: .unlimited)
+                )
+                $0.retrierFactory = session.authorization
+            }
+            let response = try await GetNotes().response(with: service)
+            #expect(response.trace.attempts.last?.hedge == .sent(after: .seconds(1), winner: .second))
+            #expect(world.server.carried == ["anna-1", "anna-1"])
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite("A sign-out ends a call at once that waits")
 struct WaitingCallTests {
     /// Fails by itself, without sending anything, and asks for patience.
-    private struct Patient: HttpInterceptor {
+    private struct Patient: CallInterceptor {
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             throw HttpError(
                 .transport(.networkConnectionLost),
@@ -101,7 +101,7 @@ struct WaitingCallTests {
     }
 
     /// Waits for a number, which comes whatever happens.
-    private struct Numbered: HttpInterceptor {
+    private struct Numbered: CallInterceptor {
         let clock: ManualClock
         let number = Locked<Int?>(nil)
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("AttemptEvent: what becomes of an attempt outside of an interceptor's sight", .endsInTime)
 struct AttemptEventTests {
-    private struct Closure: HttpInterceptor {
+    private struct Closure: CallInterceptor {
         let body: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -16,7 +16,7 @@ struct AttemptEventTests {
     }
 
     /// Writes down what it is told of each attempt.
-    private final class Follower: HttpInterceptor {
+    private final class Follower: CallInterceptor {
         private let lines = Locked<[String]>([])
         var told: [String] { lines.withLock { $0 } }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite("C1: a rejected credential repeats an attempt that nothing has come of yet")
 struct CallAuthorizerTests {
     /// An interceptor from a closure.
-    struct Closure: HttpInterceptor {
+    struct Closure: CallInterceptor {
         let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

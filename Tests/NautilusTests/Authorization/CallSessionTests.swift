@@ -23,7 +23,7 @@ struct CallSessionTests {
     }
 
     /// Fails each first attempt before its request is authorized.
-    private struct FailingFirst: HttpInterceptor {
+    private struct FailingFirst: CallInterceptor {
         func intercept(
             _ request: HttpRequest,
             context: AttemptContext,

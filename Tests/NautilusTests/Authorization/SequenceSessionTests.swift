@@ -260,7 +260,7 @@ private func isOfEndedSession(_ work: () async throws -> Any?) async -> Bool {
     }
 }
 
-private struct Waiting: HttpInterceptor {
+private struct Waiting: CallInterceptor {
     let clock: any Clock<Duration>
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

@@ -121,7 +121,7 @@ struct CacheLayersTests {
 }
 
 /// Does something before a request goes on, and after its answer has come.
-struct Passage: HttpInterceptor {
+struct Passage: NetworkInterceptor {
     var after: @Sendable () -> Void = {}
     let before: @Sendable () -> Void
 
@@ -133,7 +133,7 @@ struct Passage: HttpInterceptor {
 }
 
 /// Refuses every request but those of the first second.
-private struct Breaker: HttpInterceptor {
+private struct Breaker: NetworkInterceptor {
     let clock: ManualClock
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -143,7 +143,7 @@ private struct Breaker: HttpInterceptor {
 }
 
 /// Waits before each request goes on.
-private struct Waiting: HttpInterceptor {
+private struct Waiting: CallInterceptor {
     let wait: @Sendable () async throws -> Void
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

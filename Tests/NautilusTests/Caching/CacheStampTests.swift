@@ -92,7 +92,12 @@ struct CacheStampTests {
     func before() async throws {
         let language = Locked<String?>("de")
         let world = Self.world(Locked(nil))
-        let service = world.service.with { $0.interceptors = [Locale(language: language), world.cache] }
+        let locale = ClosureInterceptor { request, _, next in
+            var request = request
+            request.header[.acceptLanguage] = language.withLock { $0 }
+            return try await next(request)
+        }
+        let service = world.service.with { $0.interceptors = [locale, world.cache] }
         for (spoken, sent) in [("de", 1), ("en", 2), ("de", 2), ("en", 2)] {
             language.withLock { $0 = spoken }
             #expect(try await Ping.get.schedule(with: service) == spoken)
@@ -166,7 +171,7 @@ struct CacheStampTests {
 }
 
 /// Stamps the user's language.
-private struct Locale: HttpInterceptor {
+private struct Locale: NetworkInterceptor {
     let language: Locked<String?>
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -177,7 +182,7 @@ private struct Locale: HttpInterceptor {
 }
 
 /// Asks for something else than was asked for.
-private struct Rewriting: HttpInterceptor {
+private struct Rewriting: NetworkInterceptor {
     let what: String
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -192,14 +197,14 @@ private struct Rewriting: HttpInterceptor {
 }
 
 /// Answers by itself.
-private struct Answering: HttpInterceptor {
+private struct Answering: NetworkInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         HttpResponse(header: ["Cache-Control": "max-age=60"], body: Data("made here".utf8))
     }
 }
 
 /// Makes a call of its own, and leaves another behind.
-private struct Calling: HttpInterceptor {
+private struct Calling: NetworkInterceptor {
     let service: AnyHttpService<HttpError>
     let count = Counter()
 

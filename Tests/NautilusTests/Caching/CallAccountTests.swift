@@ -216,7 +216,7 @@ private struct SessionStamp: Retrier {
 }
 
 /// Refuses what it is told to refuse.
-private struct Refusing: HttpInterceptor {
+private struct Refusing: CallInterceptor {
     let isRefusing: Locked<Bool>
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

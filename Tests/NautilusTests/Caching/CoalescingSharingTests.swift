@@ -270,7 +270,7 @@ struct CoalescingSharingTests {
 }
 
 /// Tells what becomes of each attempt.
-private struct Telling: HttpInterceptor {
+private struct Telling: CallInterceptor {
     let tell: @Sendable (AttemptEvent) -> Void
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -280,7 +280,7 @@ private struct Telling: HttpInterceptor {
 }
 
 /// Stamps a field, another value each time perhaps.
-private struct Stamping: HttpInterceptor {
+private struct Stamping: NetworkInterceptor {
     let name: HttpHeader.Name
     let value: @Sendable () -> String
 
@@ -292,7 +292,7 @@ private struct Stamping: HttpInterceptor {
 }
 
 /// Asks for something else than was asked for.
-private struct Rewriting: HttpInterceptor {
+private struct Rewriting: NetworkInterceptor {
     let what: String
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -303,7 +303,7 @@ private struct Rewriting: HttpInterceptor {
 }
 
 /// Does something before each request.
-private struct Passing: HttpInterceptor {
+private struct Passing: NetworkInterceptor {
     let work: @Sendable () async throws -> Void
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

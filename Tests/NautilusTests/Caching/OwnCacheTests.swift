@@ -6,7 +6,7 @@ import Testing
 @Suite("A cache of one's own, made of what is public alone", .endsInTime)
 struct OwnCacheTests {
     /// Keeps the last answer of each account, and no page that its request cannot read.
-    private final class Shelf: HttpInterceptor {
+    private final class Shelf: CallInterceptor {
         let answers = Locked<[String: HttpResponse<Data>]>([:])
         let account: @Sendable () -> String
 
@@ -29,8 +29,8 @@ struct OwnCacheTests {
     }
 
     /// An interceptor around another one.
-    private struct Around: HttpInterceptor {
-        let base: any HttpInterceptor
+    private struct Around: CallInterceptor {
+        let base: any CallInterceptor
 
         func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) { base.noteFacts(of: request, in: &facts) }
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

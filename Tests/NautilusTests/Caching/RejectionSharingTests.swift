@@ -199,7 +199,7 @@ struct RejectionSharingTests {
 }
 
 /// Looks at each answer.
-private struct Noting: HttpInterceptor {
+private struct Noting: CallInterceptor {
     let note: @Sendable (HttpResponse<Data>) -> Void
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

@@ -200,7 +200,7 @@ struct RequestCoalescingTests {
 }
 
 /// Makes the same call of its own first.
-private struct Calling: HttpInterceptor {
+private struct Calling: CallInterceptor {
     let service: AnyHttpService<HttpError>
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

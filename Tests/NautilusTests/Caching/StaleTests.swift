@@ -274,7 +274,7 @@ private final class CountingHook: ServiceHook {
 }
 
 /// Leaves a task behind, once.
-private struct Leaving: HttpInterceptor {
+private struct Leaving: CallInterceptor {
     let work = Locked<(@Sendable () async -> Void)?>(nil)
     let done = Counter()
 
@@ -290,8 +290,8 @@ private struct Leaving: HttpInterceptor {
 }
 
 /// Does what another interceptor does.
-private struct Wrapper: HttpInterceptor {
-    let inner: any HttpInterceptor
+private struct Wrapper: CallInterceptor {
+    let inner: any CallInterceptor
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         try await inner.intercept(request, context: context, next: next)

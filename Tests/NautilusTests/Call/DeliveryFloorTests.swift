@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What an attempt may have done, no later failure undoes")
 struct DeliveryFloorTests {
-    private struct Closure: HttpInterceptor {
+    private struct Closure: CallInterceptor {
         let handle: @Sendable (HttpRequest, Next) async throws -> HttpResponse<Data>
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await handle(request, next)

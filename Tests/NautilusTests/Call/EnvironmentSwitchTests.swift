@@ -151,14 +151,14 @@ private struct Switched: HttpService {
         return value(environment.name)
     }
 
-    private struct Wrapping: HttpInterceptor {
+    private struct Wrapping: CallInterceptor {
         let name: String
         let environment: TurningEnvironment
 
         func intercept(
             _ request: HttpRequest,
             context: AttemptContext,
-            next: HttpInterceptor.Next
+            next: CallInterceptor.Next
         ) async throws -> HttpResponse<Data> {
             var request = request
             request.header["X-Wrapped"] = name

@@ -7,7 +7,7 @@ import Testing
 @Suite("The books of exchanges, permits and shared answers")
 struct ExchangeAccountTests {
     /// Gives the same answer a mark that calls and retriers share.
-    private struct Sharing: HttpInterceptor {
+    private struct Sharing: CallInterceptor {
         let shared = SharedAnswer()
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             var response = try await next(request)
@@ -83,10 +83,12 @@ struct ExchangeAccountTests {
                     transport: ScriptedTransport(.hang, .reply(text: "ok"), clock: clock),
                     clock: clock
                 ).with {
-                    $0.hedging = Hedging(
-                        after: .fixed(.milliseconds(10)),
-                        latencies: latencies,
-                        budget: .shared(budget)
+                    $0.interceptors.append(
+                        Hedging(
+                            after: .fixed(.milliseconds(10)),
+                            latencies: latencies,
+                            budget: .shared(budget)
+                        )
                     )
                 }
                 let response = try await Ping.get.response(with: service)
@@ -111,10 +113,12 @@ struct ExchangeAccountTests {
                 transport: ScriptedTransport(.status(503), .hang, .reply(text: "ok"), clock: clock),
                 clock: clock
             ).with {
-                $0.hedging = Hedging(
-                    after: .fixed(.milliseconds(10)),
-                    latencies: OriginLatencies(clock: clock),
-                    budget: .shared(hedges)
+                $0.interceptors.append(
+                    Hedging(
+                        after: .fixed(.milliseconds(10)),
+                        latencies: OriginLatencies(clock: clock),
+                        budget: .shared(hedges)
+                    )
                 )
             }
             _ = try await Ping.get.schedule(with: service)

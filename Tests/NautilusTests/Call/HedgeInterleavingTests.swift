@@ -36,10 +36,12 @@ struct HedgeMomentTests {
                     .delay(.milliseconds(100), then: .status(200))
                 }
                 let service = AnyHttpService<HttpError>(apiUrl: "a.com", transport: transport, clock: clock).with {
-                    $0.hedging = Hedging(
-                        after: .fixed(.milliseconds(100)),
-                        latencies: OriginLatencies(clock: clock),
-                        budget: .unlimited
+                    $0.interceptors.append(
+                        Hedging(
+                            after: .fixed(.milliseconds(100)),
+                            latencies: OriginLatencies(clock: clock),
+                            budget: .unlimited
+                        )
                     )
                 }
                 let response = try await AnyRequest(.get, ["a"]).response(with: service)
@@ -98,10 +100,12 @@ private struct HedgedCalls: Sendable {
             transport: Transport(send: send),
             clock: clock
         ).with {
-            $0.hedging = Hedging(
-                after: .fixed(.milliseconds(2)),
-                latencies: OriginLatencies(clock: clock),
-                budget: .shared(budget)
+            $0.interceptors.append(
+                Hedging(
+                    after: .fixed(.milliseconds(2)),
+                    latencies: OriginLatencies(clock: clock),
+                    budget: .shared(budget)
+                )
             )
         }
         await withTaskGroup(of: Void.self) { group in

@@ -34,7 +34,7 @@ struct HedgeTests {
         #expect(call.hedge == .sent(after: Self.delay, winner: .second))
     }
 
-    @Test("both are the same request, of the same attempt")
+    @Test("both are the same request, of the same attempt, each authorized anew")
     func sameRequest() async throws {
         let asked = Counter()
         let credential = WrittenCredential { $0.header["Authorization"] = "Bearer token-\(asked.increment())" }
@@ -45,7 +45,7 @@ struct HedgeTests {
             retrier: AnyRetrierFactory.authorizing(with: credential)
         )
         #expect(call.ends == ["cancelled", "200"])
-        #expect(call.sends.map { $0.header["Authorization"] } == ["Bearer token-1", "Bearer token-1"])
+        #expect(call.sends.map { $0.header["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
         #expect(call.sends.map { $0.header["Idempotency-Key"] } == ["key-1", "key-1"])
         #expect(call.sends.map(\.body) == [Data("payload".utf8), Data("payload".utf8)])
         #expect(call.sends.map(\.context.number) == [1, 1])

@@ -47,11 +47,13 @@ func hedged(
             transport: transport,
             clock: clock
         ).with {
-            $0.hedging = Hedging(
-                after: delay,
-                latencies: latencies ?? OriginLatencies(clock: clock),
-                budget: budget,
-                gate: gate?(clock)
+            $0.interceptors.append(
+                Hedging(
+                    after: delay,
+                    latencies: latencies ?? OriginLatencies(clock: clock),
+                    budget: budget,
+                    gate: gate?(clock)
+                )
             )
             $0.observer = observer
         }

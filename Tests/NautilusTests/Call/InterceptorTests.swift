@@ -6,7 +6,7 @@ import Testing
 @Suite("Interceptors wrap every attempt")
 struct InterceptorTests {
     /// Writes its name into a header on the way in and on the way out.
-    private struct Marking: HttpInterceptor {
+    private struct Marking: CallInterceptor {
         let name: String
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
@@ -17,7 +17,7 @@ struct InterceptorTests {
         }
     }
 
-    private struct Closure: HttpInterceptor {
+    private struct Closure: CallInterceptor {
         let handle: @Sendable (HttpRequest, Next) async throws -> HttpResponse<Data>
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await handle(request, next)

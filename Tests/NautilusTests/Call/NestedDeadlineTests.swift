@@ -12,7 +12,7 @@ struct NestedDeadlineTests {
     }
 
     /// Makes the inner call in its place.
-    private struct Nesting: HttpInterceptor, ServiceHook, Retrier {
+    private struct Nesting: CallInterceptor, ServiceHook, Retrier {
         let place: Place
         let call: @Sendable () async throws -> Void
 

@@ -277,7 +277,7 @@ struct RedirectTests {
 
     @Test("an interceptor keeps the bodies of a whole service at its origin, and the refusal is not retried")
     func serviceKeepsBodies() async throws {
-        struct KeepingBodies: HttpInterceptor {
+        struct KeepingBodies: CallInterceptor {
             func intercept(
                 _ request: HttpRequest,
                 context: AttemptContext,

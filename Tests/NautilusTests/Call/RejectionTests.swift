@@ -80,7 +80,7 @@ struct RejectionTests {
                 transport: transport,
                 clock: simulation.clock
             ).with {
-                $0.hedging = parts.hedging
+                if let hedging = parts.hedging { $0.interceptors.append(hedging) }
                 $0.observer = parts.observer
             }
             var ends: [String] = []
@@ -282,7 +282,7 @@ struct RejectionTests {
 }
 
 /// Changes the answer, or passes it on as it is.
-private struct PassingOn: HttpInterceptor {
+private struct PassingOn: CallInterceptor {
     var change: @Sendable (inout HttpResponse<Data>) -> Void = { _ in }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

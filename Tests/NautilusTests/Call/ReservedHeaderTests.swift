@@ -18,7 +18,7 @@ struct ReservedHeaderTests {
         case request, service, asyncHeader, interceptor, retrier, secondAttempt
     }
 
-    private struct Adding: HttpInterceptor {
+    private struct Adding: CallInterceptor {
         let name: HttpHeader.Name
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request

@@ -3,7 +3,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-struct ClosureInterceptor: HttpInterceptor {
+struct ClosureInterceptor: CallInterceptor {
     let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         try await handle(request, context, next)

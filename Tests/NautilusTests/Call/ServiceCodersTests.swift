@@ -113,7 +113,7 @@ struct ServiceCodersTests {
 
     @Test("a call within a call has those of its own service")
     func nested() async throws {
-        struct Asking: HttpInterceptor {
+        struct Asking: CallInterceptor {
             let other: AnyHttpService<HttpError>
             func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws
                 -> HttpResponse<Data>

@@ -138,9 +138,10 @@ struct SideRequestDeliveryTests {
     }
 }
 
-@Suite("A side request takes its turn, and holds nobody up")
-struct SideRequestTurnTests {
-    private func end(sidePassesFirst: Bool, cancelled: Bool) async throws -> (FailureKind?, Duration) {
+@Suite("A side request holds nobody up")
+struct LeftSideRequestTests {
+    @Test("an answer that is there is not held back by a side request that was left behind before it was authorized")
+    func leftBehind() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
             let aside = HttpRequest(url: .broken("https://api.example.com/status"))
@@ -151,11 +152,6 @@ struct SideRequestTurnTests {
                 $0.url.path == "/status"
             }
             let leaving = ClosureInterceptor { request, context, next in
-                if sidePassesFirst {
-                    simulation.start { _ = try? await context.send(aside) }
-                    try await clock.sleep(for: .milliseconds(1))
-                    return try await next(request)
-                }
                 let response = try await next(request)
                 simulation.start { _ = try? await context.send(aside) }
                 try await clock.sleep(for: .milliseconds(1))
@@ -168,45 +164,9 @@ struct SideRequestTurnTests {
                 transport: ScriptedTransport(.reply(text: "ok"), afterLast: .repeat),
                 clock: clock
             )
-            let call = Ping(deadline: cancelled ? nil : .seconds(1))
-            let result = Locked<(FailureKind?, Duration)>((nil, .zero))
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do throws(HttpError) {
-                        _ = try await call.schedule(with: service)
-                        result.withLock { $0 = (nil, clock.now.offset) }
-                    } catch {
-                        let kind = error.kind
-                        result.withLock { $0 = (kind, clock.now.offset) }
-                    }
-                }
-                if cancelled {
-                    try? await clock.sleep(for: .seconds(1))
-                    group.cancelAll()
-                }
-            }
-            return result.withLock { $0 }
+            let text = try await Ping(deadline: .seconds(1)).schedule(with: service)
+            #expect(text == "ok")
+            #expect(clock.now.offset <= .seconds(1))
         }
-    }
-
-    @Test("a call ends by its deadline while it waits for its turn to be authorized")
-    func deadline() async throws {
-        let (kind, time) = try await end(sidePassesFirst: true, cancelled: false)
-        #expect(time == .seconds(1))
-        #expect(kind == .deadline(.seconds(1)))
-    }
-
-    @Test("a call that is cancelled while it waits for its turn to be authorized ends at once")
-    func cancelled() async throws {
-        let (kind, time) = try await end(sidePassesFirst: true, cancelled: true)
-        #expect(time == .seconds(1))
-        #expect(kind == .cancelled)
-    }
-
-    @Test("an answer that is there is not held back by a side request that was left behind before it was authorized")
-    func end() async throws {
-        let (kind, time) = try await end(sidePassesFirst: false, cancelled: false)
-        #expect(kind == nil)
-        #expect(time <= .seconds(1))
     }
 }

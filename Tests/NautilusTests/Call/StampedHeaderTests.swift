@@ -5,13 +5,13 @@ import Testing
 
 @Suite("A header that is changed after the request was built")
 struct StampedHeaderTests {
-    private struct ChangingInterceptor: HttpInterceptor {
+    private struct ChangingInterceptor: CallInterceptor {
         let change: @Sendable (inout HttpHeader, _ attempt: Int) -> Void
 
         func intercept(
             _ request: HttpRequest,
             context: AttemptContext,
-            next: HttpInterceptor.Next
+            next: CallInterceptor.Next
         ) async throws -> HttpResponse<Data> {
             var request = request
             change(&request.header, context.number)

@@ -219,7 +219,7 @@ struct StreamedResponseTests {
 
     @Test("an interceptor that answers by itself has the body as one chunk; one that looks on sees none of it")
     func interceptors() async throws {
-        struct Answer: HttpInterceptor {
+        struct Answer: CallInterceptor {
             func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
                 Data
             > {
@@ -227,7 +227,7 @@ struct StreamedResponseTests {
                 return HttpResponse(body: Data("cached".utf8))
             }
         }
-        struct Look: HttpInterceptor {
+        struct Look: CallInterceptor {
             func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
                 Data
             > {

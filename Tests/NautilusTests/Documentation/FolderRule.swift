@@ -21,7 +21,9 @@ struct FolderRule {
         "Session": ["Request", "Support"],
         "Attempt": ["Request", "Response", "Session", "Support", "Trace"],
         "Transport": ["Attempt", "Declaration", "Request", "Response", "Support", "Trace"],
-        "Interceptor": ["Attempt", "Declaration", "Request", "Response", "Support"],
+        "Interceptor": [
+            "Attempt", "Declaration", "Request", "Response", "Retry", "Session", "Support", "Trace",
+        ],
         "Retry": ["Attempt", "Declaration", "Request", "Session", "Support", "Trace"],
         "Authorization": ["Attempt", "Declaration", "Request", "Retry", "Session", "Support", "Trace"],
         "Service": [

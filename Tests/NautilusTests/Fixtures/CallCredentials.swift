@@ -25,7 +25,8 @@ struct WrittenCredential: CallCredential {
 
 /// A credential that each request has to wait for; one for each call.
 struct AwaitedCredential: CallCredential {
-    private let isReady = Locked(false)
+    /// How many have waited and not been authorized yet.
+    private let waited = Locked(0)
     private let wait: @Sendable () async throws -> Void
     private let concerns: @Sendable (HttpRequest) -> Bool
     private let write: @Sendable (inout HttpRequest) throws -> Void
@@ -44,14 +45,14 @@ struct AwaitedCredential: CallCredential {
 
     func ready() async throws {
         try await wait()
-        isReady.withLock { $0 = true }
+        waited.withLock { $0 += 1 }
     }
 
     func authorize(_ request: inout HttpRequest) throws -> Bool {
         if concerns(request) {
-            let hasWaited = isReady.withLock { isReady in
-                defer { isReady = false }
-                return isReady
+            let hasWaited = waited.withLock { waited in
+                defer { waited = max(0, waited - 1) }
+                return waited > 0
             }
             guard hasWaited else { return false }
         }

@@ -16,10 +16,11 @@ struct RequestTimeoutHeaderTests {
         let context = AttemptContext(serviceOrigin: try testOrigin(), timeout: timeout, remaining: remaining)
         let request = HttpRequest(url: try .reading("https://api.example.com"), header: header)
         let seen = Locked<String?>(nil)
-        _ = try await RequestTimeoutHeader(unit: unit).intercept(request, context: context) { request in
+        let next = NetworkNext { request in
             seen.withLock { $0 = request.header["X-Request-Timeout"] }
             return HttpResponse(body: Data())
         }
+        _ = try await RequestTimeoutHeader(unit: unit).intercept(request, context: context, next: next)
         return seen.withLock { $0 }
     }
 
@@ -51,7 +52,7 @@ struct RequestTimeoutHeaderTests {
 
     @Test("what is left gets less from attempt to attempt, and by what an interceptor before it waits")
     func inCalls() async throws {
-        struct Waiting: HttpInterceptor {
+        struct Waiting: CallInterceptor {
             let clock: ManualClock
             func intercept(
                 _ request: HttpRequest,

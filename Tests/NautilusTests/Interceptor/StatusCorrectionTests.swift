@@ -89,16 +89,4 @@ struct StatusCorrectionTests {
         #expect(first.outcome == .failed(.validate, .status(503), .maybeExecuted))
         #expect(first.exchanges.map(\.status) == [200])
     }
-
-    @Test("F20: diagnose() finds a correction that a breaker cannot see")
-    func order() {
-        func service(_ interceptors: [any HttpInterceptor]) -> AnyHttpService<HttpError> {
-            AnyHttpService(apiUrl: "a.com").with { $0.interceptors = interceptors }
-        }
-        let breaker = CircuitBreaker()
-        #expect(service([breaker, Self.expired(419)]).diagnose() == [])
-        let findings = service([Self.expired(419), breaker]).diagnose()
-        #expect(findings.count == 1)
-        #expect(findings.first?.description.contains("CircuitBreaker belongs before StatusCorrection") == true)
-    }
 }

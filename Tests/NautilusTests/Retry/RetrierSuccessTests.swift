@@ -22,7 +22,7 @@ struct RetrierSuccessTests {
     }
 
     /// Answers by itself what `isStale` says, and passes on the rest.
-    private struct Cache: HttpInterceptor {
+    private struct Cache: CallInterceptor {
         let isStale: @Sendable (Int?) -> Bool
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

@@ -111,7 +111,7 @@ struct RetryPermitTests {
 
     @Test("C12: a retry that a cache answers costs nothing")
     func answeredByCache() async throws {
-        struct Second: HttpInterceptor {
+        struct Second: CallInterceptor {
             func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
                 Data
             > {
@@ -163,7 +163,9 @@ struct RetryPermitTests {
                 transport: ScriptedTransport(.reply(text: "ok"), .status(503), .reply(text: "ok")),
                 clock: simulation.clock
             ).with {
-                $0.hedging = Hedging(after: .fixed(.seconds(9)), latencies: OriginLatencies(), budget: .shared(budget))
+                $0.interceptors.append(
+                    Hedging(after: .fixed(.seconds(9)), latencies: OriginLatencies(), budget: .shared(budget))
+                )
             }
             _ = try await Ping.get.schedule(with: service)
             // Hedging and retrier share the budget: one success, one deposit.
@@ -205,7 +207,7 @@ struct RetryPermitTests {
     func severalAfterAll() async throws {
         let budget = RetryAllowance(3)
         let shared = SharedAnswer()
-        struct Sharing: HttpInterceptor {
+        struct Sharing: CallInterceptor {
             let shared: SharedAnswer
             func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
                 Data

@@ -11,7 +11,7 @@ struct ChangedSwitchTests {
     private enum Site: String { case staging, production }
 
     /// Puts its site's name on requests, as an interceptor and as a retrier that authorizes do.
-    private struct Marking: HttpInterceptor, Retrier {
+    private struct Marking: CallInterceptor, Retrier {
         let site: String
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -53,7 +53,7 @@ struct ChangedSwitchTests {
         configuration.retrierFactory = ComposedRetrier.factory(configuration.retrierFactory, NilRetrier.factory())
     }
 
-    private struct Passing: HttpInterceptor {
+    private struct Passing: CallInterceptor {
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await next(request)
         }

@@ -119,7 +119,9 @@ extension DiagnosisCase {
         ),
         Case(
             "a hedge after the deadline",
-            AnyHttpService(apiUrl: "a.example").with { $0.hedging = Hedging(after: .observed(atLeast: .seconds(3))) },
+            AnyHttpService(apiUrl: "a.example").with {
+                $0.interceptors = [Hedging(after: .observed(atLeast: .seconds(3)))]
+            },
             Ping(timeout: .seconds(5), deadline: .seconds(2)),
             finds: .hedgeTooLate(after: .seconds(3), limit: .seconds(2))
         ),
@@ -153,8 +155,8 @@ extension DiagnosisCase {
         ),
         Case(
             "latencies of hedging anew",
-            Computed(makeHedging: { Hedging(after: .observed(), latencies: OriginLatencies()) }),
-            finds: .madeAnew(type: "OriginLatencies", property: "hedging")
+            Computed(makeInterceptors: { [Hedging(after: .observed(), latencies: OriginLatencies())] }),
+            finds: .madeAnew(type: "OriginLatencies", property: "interceptors")
         ),
         Case(
             "connections anew",
@@ -162,27 +164,9 @@ extension DiagnosisCase {
             finds: .madeAnew(type: "URLSessionTransport", property: "transport")
         ),
         Case(
-            "the order upside down",
-            service(interceptors: [CircuitBreaker(), Pacing(), ConcurrencyLimit(1)]),
-            finds: .order("CircuitBreaker", "Pacing", because: .refusing),
-            .order("CircuitBreaker", "ConcurrencyLimit", because: .refusing),
-            .order("Pacing", "ConcurrencyLimit", because: .waitingForServer)
-        ),
-        Case(
-            "chaos in front",
-            service(interceptors: [Chaos(seed: 1), CircuitBreaker()]),
-            finds: .order("Chaos", "CircuitBreaker", because: .network)
-        ),
-        Case(
-            "the time told too early",
-            service(interceptors: [RequestTimeoutHeader(), IdempotencyKeys(), Pacing()]),
-            finds: .order("RequestTimeoutHeader", "Pacing", because: .tellingTime)
-        ),
-        Case(
-            "a pacing of one's own, in front and anew",
+            "a pacing of one's own, anew",
             Computed(makeInterceptors: { [OwnPacing(), ConcurrencyLimit.shared] }),
-            finds: .order("OwnPacing", "ConcurrencyLimit", because: .waitingForServer),
-            .madeAnew(type: "OwnPacing", property: "interceptors")
+            finds: .madeAnew(type: "OwnPacing", property: "interceptors")
         ),
         Case(
             "keys of one's own",

@@ -35,7 +35,7 @@ extension DiagnosisCase {
             interceptors: interceptors,
             retrierFactory: factory
         ).with {
-            $0.hedging = hedging
+            if let hedging { $0.interceptors.append(hedging) }
             $0.maxAttempts = maxAttempts
         }
     }
@@ -154,7 +154,7 @@ extension DiagnosisCase {
             )
         ),
         Case("hedging", service(hedging: Hedging(after: .observed()))),
-        Case("hedging anew", Computed(makeHedging: { Hedging(after: .fixed(.seconds(1))) })),
+        Case("hedging anew", Computed(makeInterceptors: { [Hedging(after: .fixed(.seconds(1)))] })),
         Case(
             "hedging in time",
             service(hedging: Hedging(after: .fixed(.nanoseconds(999)))),
@@ -179,16 +179,14 @@ struct Computed: HttpService {
     var apiUrl: any UrlConvertible { "api.example.com" }
     var makeInterceptors: @Sendable () -> [any HttpInterceptor] = { [] }
     var makeFactory: @Sendable () -> any RetrierFactory = { BackoffRetrier.factory() }
-    var makeHedging: @Sendable () -> Hedging? = { nil }
     var makeTransport: @Sendable () -> any HttpTransport = { URLSessionTransport.shared }
 
     var interceptors: [any HttpInterceptor] { makeInterceptors() }
     var retrierFactory: any RetrierFactory { makeFactory() }
-    var hedging: Hedging? { makeHedging() }
     var transport: any HttpTransport { makeTransport() }
 }
 
-final class OwnInterceptor: HttpInterceptor {
+final class OwnInterceptor: CallInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         try await next(request)
     }
@@ -201,18 +199,12 @@ extension Ping {
     }
 }
 
-extension PolicyFinding {
-    static func order(_ outer: String, _ inner: String, because place: InterceptorPlace) -> PolicyFinding {
-        .interceptorOrder(outer: outer, inner: inner, because: place.reason)
-    }
-}
-
 extension ConcurrencyLimit {
     static let shared = ConcurrencyLimit(8)
 }
 
-final class OwnPacing: HttpInterceptor {
-    var place: InterceptorPlace { .waitingForServer }
+final class OwnPacing: NetworkInterceptor {
+    var networkStage: NetworkStage { .waitingForServer }
     var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -220,7 +212,7 @@ final class OwnPacing: HttpInterceptor {
     }
 }
 
-struct OwnKeys: HttpInterceptor {
+struct OwnKeys: CallInterceptor {
     var addsIdempotencyKeys: Bool { true }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

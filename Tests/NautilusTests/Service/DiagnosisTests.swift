@@ -50,17 +50,6 @@ struct DiagnosisTests {
                 """
             ),
             (
-                .interceptorOrder(
-                    outer: "CircuitBreaker",
-                    inner: "ConcurrencyLimit",
-                    because: InterceptorPlace.refusing.reason
-                ),
-                """
-                ConcurrencyLimit belongs before CircuitBreaker in `interceptors`: a request that has waited must still \
-                be held back when the circuit has opened meanwhile
-                """
-            ),
-            (
                 .hedgeTooLate(after: .seconds(1), limit: .milliseconds(800)),
                 """
                 a second send after 1 s comes too late for a limit of 800 ms: \

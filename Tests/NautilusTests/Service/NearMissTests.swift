@@ -13,7 +13,6 @@ struct NearMissTests {
         let interceptors = IdempotencyKeys()
         let transport = ScriptedTransport(afterLast: .repeat)
         let maxAttempts: UInt = 3
-        let hedging = 1
         let observer: any CallObserver = PrintingObserver { _ in }
         var apiUrl: any UrlConvertible { "api.example.com" }
     }
@@ -31,7 +30,6 @@ struct NearMissTests {
         var interceptors: [any HttpInterceptor] = [IdempotencyKeys()]
         var transport: any HttpTransport = ScriptedTransport(afterLast: .repeat)
         var maxAttempts = 3
-        var hedging: Hedging?
         var observer: any CallObserver = PrintingObserver { _ in }
         var baseURL = "api.example.com"
         var apiUrl: any UrlConvertible { baseURL }
@@ -63,7 +61,7 @@ struct NearMissTests {
     func service() {
         let expected = [
             "retrierFactory: AnyRetrierFactory", "header: Dictionary<String, String>", "interceptors: IdempotencyKeys",
-            "transport: ScriptedTransport", "maxAttempts: UInt", "hedging: Int",
+            "transport: ScriptedTransport", "maxAttempts: UInt",
         ]
         #expect(Self.properties(Missing().diagnose()) == expected)
         #expect(Self.properties(AnyHttpService(Missing()).with { $0.maxAttempts = 2 }.diagnose()) == expected)

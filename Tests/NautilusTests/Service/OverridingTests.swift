@@ -28,7 +28,7 @@ struct OverridingTests {
         func mapError(_ error: HttpError) -> Failure { Failure(status: error.status) }
     }
 
-    struct Marking: HttpInterceptor {
+    struct Marking: CallInterceptor {
         let name: HttpHeader.Name
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
@@ -186,16 +186,5 @@ struct OverridingTests {
         #expect(dumped.contains("https://api.example.com"))
         #expect(!dumped.contains("s3cret") && !dumped.contains("v1"))
         #expect("\(AnyHttpService(apiUrl: "no url"))" == "AnyHttpService(no valid URL)")
-    }
-
-    @Test("hedging is replaced, switched off, or left as it is")
-    func hedging() {
-        func delay(_ hedging: Hedging?) -> Duration? { hedging?.delay.shortest }
-        let rules = Hedging(after: .fixed(.seconds(1)))
-        let base = Original(transport: ScriptedTransport()).with { $0.hedging = rules }
-        #expect(delay(base.hedging) == .seconds(1))
-        #expect(delay(base.with { _ in }.hedging) == .seconds(1))
-        #expect(delay(base.with { $0.hedging = Hedging(after: .fixed(.seconds(2))) }.hedging) == .seconds(2))
-        #expect(base.with { $0.hedging = nil }.hedging == nil)
     }
 }

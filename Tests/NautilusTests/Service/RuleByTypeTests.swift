@@ -70,7 +70,6 @@ struct RuleByTypeTests {
         let fields: HttpHeader = ["A": "1"]
         let maxRetries = 3
         let observers: [any CallObserver] = []
-        let second = Hedging(after: .fixed(.seconds(1)))
         let backoff = BackoffRetrier.factory()
         var apiUrl: any UrlConvertible { "api.example.com" }
     }
@@ -126,7 +125,7 @@ struct RuleByTypeTests {
     func services() {
         #expect(
             Self.names(Service().diagnose()) == [
-                "retryFactory", "coder", "decoder", "defaultHeaders", "fields", "maxRetries", "observers", "second",
+                "retryFactory", "coder", "decoder", "defaultHeaders", "fields", "maxRetries", "observers",
                 "backoff",
             ]
         )

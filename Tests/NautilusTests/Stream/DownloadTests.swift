@@ -254,7 +254,7 @@ struct DownloadTests {
         let budget = QuotaBudget(initial: 100)
         let service = service(ScriptedTransport(whole)).with {
             $0.retrierFactory = BackoffRetrier.factory(.standard.with { $0.budget = .shared(budget) })
-            $0.hedging = Hedging(after: .fixed(.seconds(1)), budget: .shared(budget))
+            $0.interceptors.append(Hedging(after: .fixed(.seconds(1)), budget: .shared(budget)))
         }
         try await Ping.get.download(to: target(), with: service)
         #expect(budget.balance == 101)

@@ -53,10 +53,12 @@ struct EverythingWorld: Sendable {
                 return ["X-Slow": "1"]
             }
             if hedges {
-                $0.hedging = Hedging(
-                    after: .fixed(.milliseconds(5)),
-                    latencies: OriginLatencies(clock: clock),
-                    budget: .unlimited
+                $0.interceptors.append(
+                    Hedging(
+                        after: .fixed(.milliseconds(5)),
+                        latencies: OriginLatencies(clock: clock),
+                        budget: .unlimited
+                    )
                 )
             }
         }
@@ -77,7 +79,7 @@ struct EverythingWorld: Sendable {
 }
 
 /// Changes each request.
-private struct Renaming: HttpInterceptor {
+private struct Renaming: CallInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
         request.header["X-Name"] = "1"

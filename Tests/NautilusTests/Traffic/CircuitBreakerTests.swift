@@ -220,33 +220,6 @@ struct CircuitBreakerTests {
         )
     }
 
-    @Test("what the probe itself needs from its origin, a refresh, goes as part of it; afterwards it is refused again")
-    func nested() async throws {
-        let clock = ManualClock()
-        let breaker = try await Self.opened(clock)
-        clock.advance(by: .seconds(5))
-        let refresh = { @Sendable in
-            await breaker.outcome(of: try .test("https://api.example.com/token")) { .test(201) }
-        }
-        let (stream, end) = AsyncStream<Void>.makeStream()
-        let leftBehind = Locked<Task<String, any Error>?>(nil)
-        let outcome = await breaker.outcome(of: try .test()) {
-            // A task of its own, as a shared refresh is.
-            let during = try await Task { try await refresh() }.value
-            #expect(during == "201")
-            let task = Task {
-                for await _ in stream {}
-                return try await refresh()
-            }
-            leftBehind.withLock { $0 = task }
-            return .test(503)
-        }
-        #expect(outcome == "503")
-        end.finish()
-        let late = try await leftBehind.withLock { $0 }?.value
-        #expect(late == "refused: the circuit is open, the next probe may go in 10 s")
-    }
-
     @Test("limits that make no sense are cut to ones that do")
     func limits() {
         let silly = CircuitLimits(failureRate: -1, minimumThroughput: 0, window: .seconds(-1))

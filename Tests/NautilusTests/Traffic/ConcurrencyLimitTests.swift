@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus
@@ -139,28 +140,35 @@ struct ConcurrencyLimitTests {
         await server.answer("first")
     }
 
-    @Test("what an exchange itself needs from its origin takes no slot of its own; what it leaves behind does")
-    func nested() async throws {
-        let limit = ConcurrencyLimit(1, maxWaiting: 0)
-        let token = { @Sendable in await limit.outcome(of: try .test("https://api.example.com/token")) { .test(201) } }
-        let (stream, end) = AsyncStream<Void>.makeStream()
-        let leftBehind = Locked<Task<String, any Error>?>(nil)
-        let outcome = await limit.outcome(of: try .test()) {
-            // A task of its own, as a shared refresh is.
-            let during = try await Task { try await token() }.value
-            #expect(during == "201")
-            let task = Task {
-                for await _ in stream {}
-                return try await token()
+    @Test("a request of a refresh waits in the front of a line that is full")
+    func refresh() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let plain = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [ConcurrencyLimit(1, maxWaiting: 0)],
+                transport: ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) },
+                clock: clock
+            )
+            let coordinator = RefreshCoordinator(
+                credential: Token(number: 1),
+                lifetime: { $0.number == 1 ? .zero : nil },
+                clock: clock,
+                random: simulation.random
+            ) { _ in
+                _ = try await Ping.get.schedule(with: plain)
+                return Token(number: 2)
             }
-            leftBehind.withLock { $0 = task }
-            return .test()
+            async let slow = Ping.get.schedule(with: plain)
+            try await clock.sleep(for: .milliseconds(1))
+            let refused = await Ping.get.result(with: plain).error
+            let text = try await Ping.get.schedule(
+                with: plain.with { $0.retrierFactory = AuthorizationRetrier.factory(coordinator) }
+            )
+            #expect((text, clock.now.offset) == ("ok", .seconds(3)))
+            #expect(refused?.kind == .refused(.tooManyWaiting(limit: 0)))
+            _ = try await slow
         }
-        #expect(outcome == "200")
-        _ = try await start("other", on: limit)
-        end.finish()
-        #expect(try await leftBehind.withLock { $0 }?.value == "refused: 0 requests wait already")
-        await server.answer("other")
     }
 
     @Test("a limit of nothing is a limit of one")

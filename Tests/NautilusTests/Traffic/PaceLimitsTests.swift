@@ -27,7 +27,7 @@ struct PaceLimitsTests {
         let answers = [5, 6, 7, 15, 24, 24, 25 + 20, 46, 47, 55].map { Support.ask(&machine, at: .seconds($0)) }
         #expect(answers == ["go", "go", "wait", "wait", "wait", "wait", "wait", "wait", "wait", "wait"])
         // Those two are under way still, and each window might count them.
-        for _ in 1...2 { machine.ended(mayCount: false) }
+        for number in 2...3 { machine.ended(number, isSent: false) }
         #expect(Support.ask(&machine, at: .seconds(55)) == "go")
 
         var forgotten = Support.machine(Support.limit(0, .seconds(5), quota: 2))
@@ -67,11 +67,11 @@ struct PaceLimitsTests {
 
     @Test("a request that ends without a word of the limit is charged, unless nothing of it was sent")
     func charged() {
-        for mayCount in [true, false] {
+        for isSent in [true, false] {
             var machine = Support.machine(Support.limit(1, .seconds(5)))
             #expect(Support.ask(&machine, at: .zero) == "go")
-            machine.ended(mayCount: mayCount)
-            #expect(Support.ask(&machine, at: .zero) == (mayCount ? "wait" : "go"))
+            machine.ended(2, isSent: isSent)
+            #expect(Support.ask(&machine, at: .zero) == (isSent ? "wait" : "go"))
         }
         var silent = Support.machine(Support.limit(1, .seconds(5)))
         #expect(Support.ask(&silent, at: .zero) == "go")

@@ -56,24 +56,6 @@ struct PaceMachineTests {
 
     static let ns = Duration.nanoseconds(1)
 
-    @Test("a request that was let go, has waited since, and asks in spite of the server's word is believed")
-    func believed() {
-        var machine = Machine(rules: Self.rules)
-        let request = PaceRequest(.test())
-        var asker = PaceAsker(remaining: nil, isUrgent: false, request: request)
-        #expect(machine.ask(asker, at: .zero) == .go(number: 1))
-        #expect(machine.immediateNumber() == 2)
-        _ = machine.answered(2, limits: [], retryAfter: .seconds(86_400), at: .zero)
-        asker.isBack = true
-        let asks = machine.takeBack(request)
-        #expect(machine.ask(asker, at: .seconds(100)) == .go(number: 3))
-        let asksAgain = machine.takeBack(request)
-        #expect(asks && !asksAgain)
-        _ = machine.answered(1, limits: [], retryAfter: nil, to: request, at: .seconds(101))
-        #expect(Self.ask(&machine, at: .seconds(102)) == "go")
-        #expect(machine.underWay == 1)
-    }
-
     @Test(
         "nothing goes before the server's time, and at that time it does, to the nanosecond",
         arguments: [(Duration.seconds(5) - ns, "wait"), (.seconds(5), "go"), (.seconds(5) + ns, "go")]
@@ -154,7 +136,7 @@ struct PaceMachineTests {
         let numbers = (0..<2).compactMap { _ in machine.immediateNumber() }
         _ = machine.answered(numbers[0], limits: [Self.limit(1, .seconds(3_600))], retryAfter: nil, at: .zero)
         #expect(Self.ask(&machine, at: .zero, remaining: .seconds(2)) == "wait")
-        machine.ended(mayCount: true)
+        machine.ended(numbers[1], isSent: true)
         #expect(Self.ask(&machine, at: .zero, remaining: .seconds(2)).hasPrefix("it would wait for 3600 s"))
     }
 

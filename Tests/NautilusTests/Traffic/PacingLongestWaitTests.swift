@@ -50,11 +50,11 @@ struct PacingLongestWaitTests {
             )
         )
         let usual = PaceAsker(remaining: nil, isUrgent: false)
-        let back = PaceAsker(remaining: nil, isUrgent: false, isBack: true)
+        let urgent = PaceAsker(remaining: nil, isUrgent: true)
         #expect(machine.ask(usual, at: .zero) == .go(number: 1))
-        for (name, asker, start) in [("usual", usual, 1), ("back", back, 9), ("back again", back, 11)] {
+        for (name, asker, start) in [("usual", usual, 1), ("urgent", urgent, 9), ("urgent again", urgent, 11)] {
             let start = Duration.seconds(start)
-            if let released = machine.release(at: start, draw: 0) { #expect(released.waiter.id == "back") }
+            if let released = machine.release(at: start, draw: 0) { #expect(released.waiter.id == "urgent") }
             #expect(machine.ask(asker, at: start) == .wait)
             machine.wait(.init(waiter: NamedWaiter(name), start: start, asker: asker), draw: 0)
         }

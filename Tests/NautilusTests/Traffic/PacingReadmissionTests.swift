@@ -145,7 +145,7 @@ struct PacingReadmissionTests {
     }
 
     /// Sends three requests besides, all at once.
-    private struct Besides: HttpInterceptor {
+    private struct Besides: CallInterceptor {
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 1...3 { group.addTask { _ = try await context.send(request) } }
@@ -186,7 +186,7 @@ struct PacingReadmissionTests {
     }
 
     /// Names the partition of a request that has passed the pacing.
-    private struct Naming: HttpInterceptor {
+    private struct Naming: NetworkInterceptor {
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
             request.header["X-User"] = "anna"
@@ -225,8 +225,9 @@ struct PacingReadmissionTests {
             )
             let world = World(simulation, pacing, taking: .zero, answering: .seconds(1))
             let service = world.service.with {
+                $0.retrierFactory = NilRetrier.factory()
                 $0.interceptors.append(Naming())
-                $0.hedging = Hedging(after: .fixed(.milliseconds(100)), budget: .unlimited)
+                $0.interceptors.append(Hedging(after: .fixed(.milliseconds(100)), budget: .unlimited))
             }
             for _ in 1...3 { try await AnyRequest(.get, ["a"]).schedule(with: service) }
             return world.transport.attempts.map(\.start)
@@ -235,33 +236,6 @@ struct PacingReadmissionTests {
         #expect(starts.prefix(3) == [.zero, .milliseconds(100), .seconds(1)])
         #expect(starts.dropFirst(3).allSatisfy { $0 >= .seconds(30) })
         #expect(starts.count >= 4)
-    }
-
-    /// Takes its time after the pacing has let a request go.
-    private struct Signing: HttpInterceptor {
-        let clock: ManualClock
-        let random: any RandomSource
-
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-            try await clock.sleep(for: .milliseconds(900) * random.nextFraction())
-            return try await next(request)
-        }
-    }
-
-    @Test("keeps its rate though an interceptor further in takes its time", arguments: 1...20 as ClosedRange<UInt64>)
-    func signing(seed: UInt64) async throws {
-        let starts = try await simulate(seed: seed) { simulation in
-            let (clock, random) = (simulation.clock, simulation.random)
-            let pacing = Pacing(rate: .requests(5, per: .seconds(1)), clock: clock, random: random)
-            let world = World(simulation, pacing, taking: .zero)
-            let service = world.service.with { $0.interceptors.append(Signing(clock: clock, random: random)) }
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 1...30 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: service) } }
-            }
-            return world.transport.attempts.map(\.start).sorted()
-        }
-        #expect(starts.count == 30)
-        #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
     @Test("forgets no partition's rate, however many there are")

@@ -79,7 +79,9 @@ private struct TrafficStorm: Sendable {
             with: AwaitedCredential(wait: { try await clock.sleep(for: weather.longestStamp * random.nextFraction()) })
         )
         self.service = base.with {
-            if let delay = weather.hedgeDelay { $0.hedging = Hedging(after: .fixed(delay), budget: .unlimited) }
+            if let delay = weather.hedgeDelay {
+                $0.interceptors.append(Hedging(after: .fixed(delay), budget: .unlimited))
+            }
             $0.retrierFactory = ComposedRetrier.factory(
                 coordinator.authorization { $1.header[.authorization] = "\($0)" },
                 slow,
@@ -113,7 +115,7 @@ private struct TrafficStorm: Sendable {
         let calm = service.with {
             $0.interceptors.removeFirst()
             $0.retrierFactory = NilRetrier.factory()
-            $0.hedging = nil
+            $0.interceptors.removeAll { $0 is Hedging }
         }
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<count { group.addTask { _ = await failureOfOneCall(of: calm) } }
@@ -251,7 +253,7 @@ extension AttemptContext {
 }
 
 /// Sends up to two requests besides, some of which are cancelled.
-private struct Besides: HttpInterceptor {
+private struct Besides: CallInterceptor {
     let random: any RandomSource
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -264,7 +266,7 @@ private struct Besides: HttpInterceptor {
 }
 
 /// Before the pacing.
-private struct Arriving: HttpInterceptor {
+private struct Arriving: CallInterceptor {
     let clock: ManualClock
     let book: StormBook
 
@@ -275,7 +277,7 @@ private struct Arriving: HttpInterceptor {
 }
 
 /// Behind all others.
-private struct Passing: HttpInterceptor {
+private struct Passing: CallInterceptor {
     let clock: ManualClock
     let book: StormBook
     let longest: Duration

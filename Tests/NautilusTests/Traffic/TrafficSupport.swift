@@ -42,24 +42,40 @@ extension HttpResponse where Body == Data {
     }
 }
 
-extension HttpInterceptor {
+extension NetworkInterceptor {
     /// Sends one request past the interceptor, and says how it ended: `200`, `refused: …`, `cancelled`, or the error.
     func outcome(
         of request: HttpRequest,
         remaining: Duration? = nil,
-        from server: () async throws -> HttpResponse<Data>
+        from server: @escaping @Sendable () async throws -> HttpResponse<Data>
     ) async -> String {
-        do {
-            return
-                "\(try await intercept(request, context: .test(remaining: remaining)) { _ in try await server() }.status)"
-        } catch is CancellationError {
-            return "cancelled"
-        } catch let error as HttpError {
-            if case .refused(let refusal) = error.kind { return "refused: \(refusal)" }
-            return "\(error.kind)"
-        } catch {
-            return "\(error)"
+        await ending {
+            try await intercept(
+                request,
+                context: .test(remaining: remaining),
+                next: NetworkNext { _ in try await server() }
+            )
         }
+    }
+}
+
+extension CallInterceptor {
+    /// Likewise.
+    func outcome(of request: HttpRequest, from server: () async throws -> HttpResponse<Data>) async -> String {
+        await ending { try await intercept(request, context: .test()) { _ in try await server() } }
+    }
+}
+
+private func ending(of send: () async throws -> HttpResponse<Data>) async -> String {
+    do {
+        return "\(try await send().status)"
+    } catch is CancellationError {
+        return "cancelled"
+    } catch let error as HttpError {
+        if case .refused(let refusal) = error.kind { return "refused: \(refusal)" }
+        return "\(error.kind)"
+    } catch {
+        return "\(error)"
     }
 }
 

@@ -5,7 +5,7 @@ import NautilusTraffic
 import Testing
 
 /// Lets so many requests go in each second, as written with public API only.
-private final class SecondQuota<C: Clock<Duration>>: HttpInterceptor, @unchecked Sendable {
+private final class SecondQuota<C: Clock<Duration>>: NetworkInterceptor, @unchecked Sendable {
     // Unchecked: the instants are only touched under the lock.
     private let lock = NSLock()
     private var instants: [C.Instant] = []
@@ -16,16 +16,15 @@ private final class SecondQuota<C: Clock<Duration>>: HttpInterceptor, @unchecked
         (self.quota, self.clock) = (quota, clock)
     }
 
-    var place: InterceptorPlace { .waitingForServer }
+    var networkStage: NetworkStage { .waitingForServer }
     var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        while let end = takeTurn() { try await clock.sleep(until: end, tolerance: nil) }
+        while let end = takeTurn() {
+            guard context.mayWait else { throw WouldWait() }
+            try await clock.sleep(until: end, tolerance: nil)
+        }
         return try await next(request)
-    }
-
-    func admitSecondSend(of request: HttpRequest, context: AttemptContext) -> SecondSend {
-        takeTurn() == nil ? .admitted() : .refused
     }
 
     /// Nil when a request may go now; otherwise when it makes sense to ask again.
@@ -64,7 +63,8 @@ struct OwnPacingTests {
                 transport: transport,
                 clock: clock
             ).with {
-                $0.hedging = delay.map { Hedging(after: .fixed($0), latencies: OriginLatencies(), budget: .unlimited) }
+                guard let delay else { return }
+                $0.interceptors.append(Hedging(after: .fixed(delay), latencies: OriginLatencies(), budget: .unlimited))
             }
             let hedges = try await withThrowingTaskGroup(of: CallTrace.Hedge?.self) { group in
                 for _ in 0..<calls {
@@ -93,7 +93,7 @@ struct OwnPacingTests {
         #expect(run.hedges == [quota == 1 ? refusal : .sent(after: .milliseconds(100), winner: .first)])
     }
 
-    @Test("diagnose() knows where it belongs, and whether it is made anew")
+    @Test("diagnose() knows whether it is made anew")
     func diagnosed() {
         let (quota, limit) = (SecondQuota(1, clock: ContinuousClock()), ConcurrencyLimit(8))
         struct Made: HttpService {
@@ -102,8 +102,6 @@ struct OwnPacingTests {
             var interceptors: [any HttpInterceptor] { [limit, SecondQuota(1, clock: ContinuousClock())] }
         }
         #expect(AnyHttpService(apiUrl: "api.example.com", interceptors: [limit, quota]).diagnose().isEmpty)
-        let misplaced = AnyHttpService(apiUrl: "api.example.com", interceptors: [quota, limit]).diagnose()
-        #expect(misplaced.map(\.description).first?.hasPrefix("ConcurrencyLimit belongs before SecondQuota") == true)
         #expect(
             Made(limit: limit).diagnose() == [.madeAnew(type: "SecondQuota<ContinuousClock>", property: "interceptors")]
         )

@@ -50,6 +50,8 @@ final class FileSession: CredentialSource {
         return coordinator.session
     }
 
+    func serves(_ session: CallSession) -> Bool { coordinator.serves(session) }
+
     func usable(
         in session: CallSession,
         for origin: HttpOrigin

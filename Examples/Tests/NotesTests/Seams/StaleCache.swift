@@ -5,7 +5,7 @@ import Nautilus
 /// still given at once, and the server is asked behind the call.
 ///
 /// Only what was asked for without a credential is kept, and nothing that could not be decoded.
-final class StaleCache: HttpInterceptor, @unchecked Sendable {  // Unchecked: touched under the lock only.
+final class StaleCache: CallInterceptor, @unchecked Sendable {  // Unchecked: touched under the lock only.
     private struct Entry {
         let response: HttpResponse<Data>
         let time: Duration
@@ -23,6 +23,8 @@ final class StaleCache: HttpInterceptor, @unchecked Sendable {  // Unchecked: to
     init(lifetime: Duration, now: @escaping @Sendable () -> Duration) {
         (self.lifetime, self.now) = (lifetime, now)
     }
+
+    var callTierStage: CallTierStage { .storing }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         guard request.method == .get, !context.streamsResponse else { return try await next(request) }

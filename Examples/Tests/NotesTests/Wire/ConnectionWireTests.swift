@@ -111,7 +111,7 @@ struct ConnectionWireTests {
 }
 
 /// Starts a server just before an attempt.
-private actor ServerAtAttempt: HttpInterceptor {
+private actor ServerAtAttempt: CallInterceptor {
     private let number: Int
     private let port: UInt16
     private var server: StubServer?

@@ -173,7 +173,7 @@ private struct NoteProbe: Request {
 }
 
 /// Knows how many requests are past it: those that wait in the line of a pacing behind it, and those that are under way.
-private actor Present: HttpInterceptor {
+private actor Present: CallInterceptor {
     nonisolated let origin: HttpOrigin
     private(set) var count = 0
 
@@ -201,7 +201,7 @@ private actor Present: HttpInterceptor {
 }
 
 /// Has first attempts go together, when all have come.
-private struct Gathering: HttpInterceptor {
+private struct Gathering: NetworkInterceptor {
     let barrier: Barrier
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

@@ -25,13 +25,14 @@ struct ExchangeBook: Sendable {
         var apart: Set<Int> = []
         /// The index of the record that ended last, among those that count for the attempt.
         var lastEnded: Int?
+        var hedge = HedgeNote()
 
         mutating func endAttempt() {
             for record in records where record.outcome == .unfinished { late[record.number] = record }
             records.removeAll(keepingCapacity: true)
             progress.removeAll()
             apart.removeAll()
-            lastEnded = nil
+            (lastEnded, hedge) = (nil, HedgeNote())
         }
 
         /// Whether an exchange belongs to the current attempt.
@@ -68,6 +69,27 @@ struct ExchangeBook: Sendable {
             return state.lastNumber
         }
     }
+
+    /// The part that hedging had in the current attempt.
+    var hedge: HedgeNote { state.withLock { $0.hedge } }
+
+    /// Notes the result of a second send; nil when there is nothing to tell of.
+    ///
+    /// - Parameter isPossible: Whether the attempt could have been sent twice.
+    func noteHedge(_ result: CallTrace.Hedge?, isPossible: Bool = false) {
+        state.withLock { state in
+            state.hedge.result = result ?? state.hedge.result
+            if isPossible { state.hedge.isPossible = true }
+        }
+    }
+
+    /// Notes that a budget has paid for the second send of an attempt.
+    func noteHedgePaid(attempt: Int) {
+        state.withLock { if $0.attempt == attempt { $0.hedge.isPaid = true } }
+    }
+
+    /// How many exchanges the current attempt has begun.
+    var count: Int { state.withLock { $0.records.count } }
 
     /// The facts of an exchange that are known when it begins.
     struct Opening: Sendable {

@@ -3,6 +3,8 @@ import Foundation
 /// The progress of an exchange, as its transport reports it to the call's timers and records.
 struct ExchangeProgress: Sendable {
     private struct State {
+        /// When the exchange began.
+        let start: Duration
         /// When the current wait for a connection began; nil when there is none.
         var waitStart: Duration?
         /// The sum of the earlier waits for a connection.
@@ -25,14 +27,19 @@ struct ExchangeProgress: Sendable {
     }
 
     private let stopwatch: Stopwatch
-    private let start: Duration
     private let state: Locked<State>
 
     /// - Parameter stopwatch: The call's stopwatch.
     init(_ stopwatch: Stopwatch) {
         self.stopwatch = stopwatch
-        self.start = stopwatch.elapsed
-        self.state = Locked(State(sendingStart: start))
+        let now = stopwatch.elapsed
+        self.state = Locked(State(start: now, sendingStart: now))
+    }
+
+    /// Notes that the exchange begins only now: the time in a line before it is not part of it.
+    func begin() {
+        let now = stopwatch.elapsed
+        state.withLock { $0 = State(start: now, sendingStart: now) }
     }
 
     /// Notes that another request, the next hop of a redirect, is handed to the transport.
@@ -108,7 +115,7 @@ struct ExchangeProgress: Sendable {
     var uncounted: Duration {
         let state = state.withLock { $0 }
         let waited = state.waited + (state.waitStart.map { stopwatch.elapsed - $0 } ?? .zero)
-        return max(waited, state.lastPart.map { $0 - start } ?? .zero)
+        return max(waited, state.lastPart.map { $0 - state.start } ?? .zero)
     }
 
     /// The facts about the last request handed to the transport: how long the answer's header took and how the request

@@ -32,6 +32,8 @@ struct RedirectFollower: Sendable {
     var sessions: [CallSession] = []
     /// The service's own field that says how long to wait; nil for none.
     var retryAfterField: RetryAfterField?
+    /// The interceptors that wrap each hop, once it has been authorized.
+    var interceptors: ArraySlice<any NetworkInterceptor> = []
 
     /// Sends `request`, and then the requests that it is redirected to.
     ///
@@ -70,26 +72,64 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    /// Makes one request, and returns its outcome and its record.
+    /// Makes one request through the interceptors that wrap each hop, and returns its outcome and its record.
     private func hop(
         _ request: HttpRequest,
         _ context: AttemptContext,
         _ progress: ExchangeProgress,
         _ opening: ExchangeBook.Opening
     ) async -> (Outcome.Ending, CallTrace.Exchange?) {
+        if opening.role == .redirect { progress.beginSending() }
+        guard !interceptors.isEmpty else { return await write(request, context, progress, opening) }
+        let passage = Locked((isOver: false, last: CallTrace.Exchange?.none))
+        defer { passage.withLock { $0.isOver = true } }
+        do {
+            let response = try await pass(request, context, past: interceptors.startIndex) { signed in
+                let (isOver, last) = passage.withLock { $0 }
+                guard !isOver else { throw AttemptIsOver() }
+                // It may have fields that no check has seen.
+                try signed.validate()
+                var opening = opening
+                // An interceptor sends it again.
+                if last != nil { (opening.root, opening.number) = (opening.root ?? opening.number, nil) }
+                progress.beginSending()
+                let (ending, record) = await write(signed, context, progress, opening)
+                passage.withLock { $0.last = record ?? last }
+                return try ending.get()
+            }
+            return (.response(response), passage.withLock { $0.last })
+        } catch {
+            let last = passage.withLock { $0.last }
+            // An interceptor that fails by itself has sent nothing.
+            var failure = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
+            if error is CancellationError, !Task.isCancelled {
+                failure = HttpError(.custom, stage: .intercept, delivery: .notSent, underlying: error)
+            }
+            return (.failed(failure), last)
+        }
+    }
+
+    /// Hands one request to the transport, and returns its outcome and its record.
+    private func write(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        _ progress: ExchangeProgress,
+        _ opening: ExchangeBook.Opening
+    ) async -> (Outcome.Ending, CallTrace.Exchange?) {
+        // Nothing goes out that nobody waits for, such as a second send whose first has been answered.
+        if Task.isCancelled {
+            let stage = interceptors.isEmpty ? CallStage.send : .intercept
+            return (.failed(HttpError(.cancelled, stage: stage, delivery: .notSent)), nil)
+        }
         // Right before the transport: the user may have signed out since the call was bound.
         if let end = sessions.end {
             return (.failed(HttpError(wrapping: end, stage: .send, delivery: .notSent)), nil)
         }
-        if opening.role == .redirect { progress.beginSending() }
         let entry = book.begin(request, opening, progress, serviceOrigin: context.serviceOrigin)
         do {
             var response =
-                if context.streamsResponse {
-                    try await stream(request, context)
-                } else {
-                    try await transport.send(request, context: context)
-                }
+                context.streamsResponse
+                ? try await stream(request, context) : try await transport.send(request, context: context)
             if response.url == nil { response.url = request.url }
             if let retryAfterField { response.header.translateHint(of: retryAfterField) }
             guard let entry else { return (.response(response), nil) }
@@ -118,6 +158,26 @@ struct RedirectFollower: Sendable {
             let kind = timeout.map(FailureKind.timeout) ?? failure.kind
             return (.failed(error), entry.flatMap { book.end($0, .failed(kind), failure.delivery) })
         }
+    }
+
+    /// Passes a request on to the interceptors that wrap each hop, and then to `exchange`.
+    private func pass(
+        _ request: HttpRequest,
+        _ context: AttemptContext,
+        past depth: Int,
+        _ exchange: @escaping @Sendable (HttpRequest) async throws -> HttpResponse<Data>
+    ) async throws -> HttpResponse<Data> {
+        guard depth < interceptors.endIndex else { return try await exchange(request) }
+        // Another origin is not to see what the credential signs.
+        if interceptors[depth].networkStage == .signing, request.origin != context.serviceOrigin {
+            return try await pass(request, context, past: depth + 1, exchange)
+        }
+        let next = NetworkNext { passedOn in
+            var passedOn = passedOn.hidingSecrets(of: request)
+            if passedOn.origin != request.origin { passedOn.leaveBehindCredentials(of: request) }
+            return try await pass(passedOn, context, past: depth + 1, exchange)
+        }
+        return try await interceptors[depth].intercept(request, context: context, next: next)
     }
 
     /// Records an answer, with the status that counts for it unless it is a redirect.
@@ -153,7 +213,7 @@ struct RedirectFollower: Sendable {
 
     /// Whether the request is asked which status counts: not for a redirect, nor for an answer that never has a body, such
     /// as a 304 to a cache's question.
-    private func mayClassify(_ response: HttpResponse<Data>) -> Bool {
+    func mayClassify(_ response: HttpResponse<Data>) -> Bool {
         guard location(in: response) == nil else { return false }
         return accepted.contains(response.status) || response.status >= 200 && response.status != 304
     }
@@ -209,6 +269,16 @@ struct RedirectFollower: Sendable {
 
         init(_ request: HttpRequest) {
             (method, url) = (request.method, request.url.absoluteString.prefix { $0 != "#" })
+        }
+    }
+}
+
+extension RedirectFollower.Outcome.Ending {
+    /// The response; throws the failure, as the framework's.
+    fileprivate func get() throws -> HttpResponse<Data> {
+        switch self {
+        case .response(let response), .refused(_, let response): return response
+        case .failed(let error): throw HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
         }
     }
 }

@@ -81,16 +81,8 @@ struct RequestBuilder {
         return built
     }
 
-    /// Checks the request again after changes on its way: interceptors and the retrier may have stamped fields that no
-    /// check has seen, such as a token with a line break.
-    ///
-    /// - Throws: ``InvalidRequest``.
-    func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
-        if let key = request.header[.idempotencyKey] { request.isKeyKept = key == self.key }
-        // An interceptor sends it to another origin: fields for the service's own servers are left out.
-        if request.origin != builtOrigin { request.header = request.header.leavingBehind(checkedHeader) }
-        try request.validate(trusting: checkedHeader)
-    }
+    /// What the request is checked by again, after all changes on its way.
+    var check: RequestCheck { RequestCheck(key: key, header: checkedHeader, origin: builtOrigin) }
 
     /// Gives the call's request its key, or keeps the key that an interceptor has given it. A request with another method
     /// or body is perhaps another one, sent by mistake in this one's place: it neither gets the key nor gives its own.
@@ -117,7 +109,7 @@ struct RequestBuilder {
 
 extension HttpHeader {
     /// This header without the sensitive fields that it shares with `other`.
-    fileprivate func leavingBehind(_ other: HttpHeader) -> HttpHeader {
+    func leavingBehind(_ other: HttpHeader) -> HttpHeader {
         HttpHeader(fields.filter { !$0.name.isSensitive || !other.fields.contains($0) })
     }
 }

@@ -9,8 +9,6 @@ struct TraceRecorder: Sendable {
 
     /// The number of the current or last attempt; 0 before the first.
     private(set) var number = 0
-    /// The record of the attempt's second send; nil when none was needed.
-    var hedge: CallTrace.Hedge?
 
     init(_ book: ExchangeBook, observer: (any CallObserver)?) {
         self.book = book
@@ -23,7 +21,7 @@ struct TraceRecorder: Sendable {
 
     mutating func begin() {
         number = book.beginAttempt()
-        (intended, hedge) = (nil, nil)
+        intended = nil
         start = elapsed
         observer?.observe(.attemptStarted(book.identity, number: number))
     }
@@ -97,7 +95,7 @@ struct TraceRecorder: Sendable {
             duration: elapsed - start,
             outcome: outcome,
             decision: decision,
-            hedge: hedge,
+            hedge: book.hedge.result,
             exchanges: book.exchanges(),
             source: source(of: outcome, answer)
         )

@@ -33,11 +33,6 @@ extension NearMisses {
             } isItsOwn: {
                 $0 is any RetrierFactory && kind(of: $0) != kind(of: service.retrierFactory) && isWithoutRetries()
             },
-            Rule("hedging", Hedging?.self) { _ in
-                false
-            } isItsOwn: {
-                $0 is Hedging && service.hedging == nil
-            },
             Rule(name: "hook", type: "any ServiceHook") { isOther($0, than: service.hook) },
             Rule(name: "observer", type: "any CallObserver", otherNames: ["observers", "callObserver"]) {
                 isOther($0, than: service.observer)

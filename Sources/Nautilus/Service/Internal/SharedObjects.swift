@@ -19,18 +19,18 @@ struct SharedObjects {
             finds.append(Find(property: property, type: type, identity: identity, keeper: object))
         }
         // Each property is read only once, so that its parts belong together.
-        let (interceptors, descriptions, hedging) = (
-            service.interceptors, service.retrierFactory.descriptions, service.hedging
-        )
+        let (interceptors, descriptions) = (service.interceptors, service.retrierFactory.descriptions)
         for object in interceptors.flatMap(\.sharedObjects) { find(object, in: "interceptors") }
+        for hedging in interceptors.compactMap(\.hedging) {
+            find(hedging.budget.keeper, in: "interceptors")
+            find(hedging.latencies, in: "interceptors")
+            find(hedging.gate, in: "interceptors")
+        }
         for policy in descriptions {
             find(policy.budget?.keeper, in: "retrierFactory")
             find(policy.gate, in: "retrierFactory")
             find(policy.latencies, in: "retrierFactory")
         }
-        find(hedging?.budget.keeper, in: "hedging")
-        find(hedging?.latencies, in: "hedging")
-        find(hedging?.gate, in: "hedging")
         for object in service.hook.sharedObjects { find(object, in: "hook") }
         for object in service.transport.sharedObjects { find(object, in: "transport") }
         self.finds = finds

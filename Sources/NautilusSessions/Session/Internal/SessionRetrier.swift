@@ -48,14 +48,16 @@ struct SessionRetrier<Credential: Codable & Sendable & Equatable>: Retrier {
     var name: String { "SessionRetrier" }
 }
 
-/// One call's handle on a stored session's credential. Before each use the store is looked at, where that takes a wait.
+/// One call's handle on a stored session's credential. Before each send the store is looked at, where that takes a wait.
 private final class SessionCredential<Credential: Codable & Sendable & Equatable>: CallCredential {
     let session: CallSession
     private let source: Session<Credential>
-    /// Whether the store has been looked at for the request that is authorized next.
+    /// Whether the store has been looked at. Each send looks anew, since none is ready before.
     private let hasLooked = Locked(false)
 
     init(_ source: Session<Credential>) { (self.source, session) = (source, source.session) }
+
+    var isReady: Bool { source.isUpToDate == true && source.serves(session) }
 
     func ready() async throws {
         do {
@@ -70,11 +72,7 @@ private final class SessionCredential<Credential: Codable & Sendable & Equatable
     }
 
     func authorize(_ request: inout HttpRequest) throws -> Bool {
-        let looked = hasLooked.withLock { looked in
-            defer { looked = false }
-            return looked
-        }
-        guard looked || source.shared.isUpToDate else { return false }
+        guard hasLooked.withLock({ $0 }) || source.shared.isUpToDate else { return false }
         guard let origin = request.origin, let grant = try source.usable(in: session, for: origin) else { return false }
         do {
             try request.authorize(as: CredentialTag(session: session, generation: grant.generation)) { request in

@@ -4,13 +4,11 @@ import Nautilus
 extension ServiceConfiguration {
     /// The configuration of calls that open web sockets. Everything except the transport is the service's own.
     ///
-    /// An opening thus takes the path of every call: headers, interceptors, credential, redirects, retries. There is no
-    /// hedging, since two openings would be two connections.
+    /// An opening thus takes the path of every call: headers, interceptors, credential, redirects, retries.
     func forWebSocket() -> (ServiceConfiguration, WebSocketHandshake) {
         let handshake = WebSocketHandshake(transport: webSocketTransport)
         var configuration = self
         (configuration.apiUrl, configuration.transport) = (WebSocketBase(base: apiUrl), handshake)
-        configuration.hedging = nil
         return (configuration, handshake)
     }
 }

@@ -45,7 +45,7 @@ enum ShopError: Error {
     case other(HttpError)
 }
 
-struct RequestId: HttpInterceptor {
+struct RequestId: CallInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
         request.header["X-Request-Id"] = "attempt-\(context.number)"

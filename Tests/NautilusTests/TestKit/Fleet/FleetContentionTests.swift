@@ -37,7 +37,7 @@ extension TestKit {
         }
 
         /// Reads the row, and writes it if it is still the same.
-        private struct ReadThenWrite: HttpInterceptor {
+        private struct ReadThenWrite: CallInterceptor {
             func intercept(
                 _ request: HttpRequest,
                 context: AttemptContext,

@@ -6,7 +6,6 @@ struct NotesService {
     let header: HttpHeader = ["Accept": "application/json", "User-Agent": "Notes/1.0"]
     var interceptors: [any HttpInterceptor] = []
     var retrierFactory: any RetrierFactory = NilRetrier.factory()
-    var hedging: Hedging?
     let transport: any HttpTransport
 
     init(apiUrl: String, transport: any HttpTransport) {
@@ -35,7 +34,7 @@ extension NotesService: HttpService {
     /// This service with second sends.
     func with(_ hedging: Hedging) -> NotesService {
         var service = self
-        service.hedging = hedging
+        service.interceptors.append(hedging)
         return service
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// An interceptor that does nothing: its cost is the chain's.
-struct PassOn: HttpInterceptor {
+struct PassOn: CallInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         try await next(request)
     }

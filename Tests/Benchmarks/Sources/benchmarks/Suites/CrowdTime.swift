@@ -11,18 +11,27 @@ struct CrowdTime: Measurable {
         CrowdTime("concurrency limit") { count in
             let limit = ConcurrencyLimit(1, maxWaiting: count)
             return try Crowd(in: { limit.waitingCount(for: $0) }) { request, context in
-                try await limit.intercept(request, context: context, next: { _ in try await sleepForLong() })
+                try await limit.intercept(
+                    request,
+                    context: context,
+                    next: NetworkNext { _ in try await sleepForLong() }
+                )
             }
         },
         CrowdTime("pacing") { count in
             let pacing = Pacing(maxWaiting: count, maxWait: .seconds(1_000_000))
             let crowd = try Crowd(in: { pacing.waitingCount(for: $0) }) { request, context in
-                try await pacing.intercept(request, context: context, next: { _ in try await sleepForLong() })
+                try await pacing.intercept(
+                    request,
+                    context: context,
+                    next: NetworkNext { _ in try await sleepForLong() }
+                )
             }
             // The server wants to be left alone for longer than the crowd waits.
-            _ = try await pacing.intercept(crowd.request, context: crowd.context) { request in
+            let refusal = NetworkNext { request in
                 HttpResponse(status: 429, header: ["Retry-After": "1000"], body: Data(), url: request.url)
             }
+            _ = try await pacing.intercept(crowd.request, context: crowd.context, next: refusal)
             return crowd
         },
         CrowdTime("coordinator") { count in

@@ -6,18 +6,15 @@ final class HedgeRace: Sendable {
     typealias Sending = CallTrace.Sending
 
     enum Report: Sendable {
-        case ended(Sending, RedirectFollower.Outcome)
+        case ended(Sending, HedgedExchange.Outcome)
         case delayPassed
     }
 
     private struct State {
-        var ended: [(Sending, RedirectFollower.Outcome)] = []
+        var ended: [(Sending, HedgedExchange.Outcome)] = []
         var hasDelayPassed = false
         var reader: CheckedContinuation<Report, Never>?
         var tasks: [Sending: Task<Void, Never>] = [:]
-        var running: Set<Sending> = []
-        /// Gives back the place in line that was taken for the second send; nil when there is none.
-        var leave: (@Sendable () -> Void)?
         var isCancelled = false
 
         /// Takes the next report; the end of a send first, since after it there is nothing left to hedge.
@@ -35,23 +32,15 @@ final class HedgeRace: Sendable {
     private let state = Locked(State())
 
     /// Starts a send; it is cancelled at once if the race has been cancelled already.
-    ///
-    /// - Parameter leave: Gives back the second send's place in line. If that send wins, the place becomes the first
-    ///   one's, which may still be on its way when the attempt, and with it the attempt's own place, has come to its end.
-    ///   Default: nil, there is none.
     func start(
         _ sending: Sending,
-        leaving leave: (@Sendable () -> Void)? = nil,
-        _ send: @escaping @Sendable () async -> RedirectFollower.Outcome
+        _ send: @escaping @Sendable () async -> HedgedExchange.Outcome
     ) {
-        state.withLock { state in
-            state.running.insert(sending)
-            if let leave { state.leave = leave }
-        }
+        // The interceptors on its way ask how much time the call has left.
+        let reentered = CallScope.reentering(send)
         let task = BackgroundTask.branch { [self] in
-            let outcome = await send()
-            state.withLock { _ = $0.running.remove(sending) }
-            givePlaceBack { $0.running.isEmpty }
+            let outcome: HedgedExchange.Outcome
+            do { outcome = try await reentered() } catch { outcome = .failure(error) }
             report { $0.ended.append((sending, outcome)) }
         }
         let isCancelled = state.withLock { state in
@@ -59,15 +48,6 @@ final class HedgeRace: Sendable {
             return state.isCancelled
         }
         if isCancelled { task.cancel() }
-    }
-
-    /// Notes that the second send has ended without an answer to take; the first one has the attempt's own place.
-    func secondHasLost() {
-        givePlaceBack { _ in true }
-    }
-
-    private func givePlaceBack(if isFree: (State) -> Bool) {
-        state.withLock { isFree($0) ? $0.leave.take() : nil }?()
     }
 
     func delayPassed() {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Sends a slow request a second time, takes the first good answer, and cancels the other send.
 ///
 /// Most requests are quick, and a few are slow only by bad luck: they have hit a busy instance, a garbage collection, a
@@ -8,7 +10,7 @@
 /// struct NotesService {}
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
-///     var hedging: Hedging? { Hedging(after: .observed()) }
+///     var interceptors: [any HttpInterceptor] { [Hedging(after: .observed())] }
 /// }
 /// ```
 /// - Only requests that may be repeated are sent twice: those with an idempotent method or an `Idempotency-Key`, and
@@ -24,7 +26,7 @@
 /// - A second send never makes matters worse: the retry budget pays for it, and it is not made while the origin has
 ///   ordered a pause, when less time is left than attempts usually take, or when `Pacing`, `ConcurrencyLimit` or
 ///   `CircuitBreaker` would hold back another request.
-public struct Hedging: Sendable {
+public struct Hedging: NetworkInterceptor {
     /// How long an attempt may take before it counts as slow. Waiting for a free connection does not count: a second
     /// send would wait in the same queue.
     public struct Delay: Sendable {
@@ -98,6 +100,49 @@ public struct Hedging: Sendable {
 }
 
 extension Hedging {
+    /// Outside of everything that holds requests back, so that each send is asked there by itself.
+    public var networkStage: NetworkStage { .hedging }
+    /// These rules.
+    public var hedging: Hedging? { self }
+
+    /// Sends the request, and sends it again when the first send is slow.
+    ///
+    /// - Throws: The failure of the send that counts.
+    public func intercept(
+        _ request: HttpRequest,
+        context: AttemptContext,
+        next: Next
+    ) async throws -> HttpResponse<Data> {
+        guard let call = context.hedgeable else { return try await next(request) }
+        let book = call.book
+        guard !context.isPartOfRefresh else {
+            book.noteHedge(.notSent(.refresh))
+            return try await next(request)
+        }
+        switch plan(for: request, isAllowed: call.allowsHedging, within: context.timeout) {
+        case .none(let reason, let delay):
+            let start = book.stopwatch.elapsed
+            // A quick request would not have been sent twice, so there is nothing to record.
+            defer { if book.stopwatch.elapsed - start >= delay { book.noteHedge(.notSent(reason)) } }
+            return try await next(request)
+
+        case .hedge(let delay):
+            let exchange = HedgedExchange(
+                request: request,
+                context: context,
+                next: next,
+                call: call,
+                hedging: self,
+                delay: delay
+            )
+            let (outcome, hedge) = await exchange.run()
+            book.noteHedge(hedge, isPossible: true)
+            return try outcome.get()
+        }
+    }
+}
+
+extension Hedging {
     /// The plan before the first send.
     enum Plan: Sendable {
         /// A second send begins after this delay, if nothing prevents it then.
@@ -138,12 +183,10 @@ extension Hedging {
         return nil
     }
 
-    /// Takes a permit for a second send to `origin`, which costs as much as a retry after an ordinary failure.
-    ///
-    /// - Returns: Nil when the budget refuses it; a nil permit when it is free.
-    func payment(to origin: HttpOrigin) -> RetryPermit?? {
-        guard let budget = budget.budget(of: origin) else { return .some(nil) }
-        return budget.withdraw(.hedge).map { .some($0) }
+    /// Whether the budget pays for a second send to `origin`, which costs as much as a retry after an ordinary failure.
+    func pays(to origin: HttpOrigin) -> Bool {
+        guard let budget = budget.budget(of: origin) else { return true }
+        return budget.withdraw(.hedge)?.use() == true
     }
 
     private func delay(to origin: HttpOrigin) -> Duration? {

@@ -52,7 +52,9 @@ struct TimeLimit {
     /// Calls `onPassing` once the limit has passed, unless the timer has been ended before.
     ///
     /// - Returns: A closure that ends the timer; the caller has to call it.
-    func timer(besides wait: ExchangeProgress?, _ onPassing: @escaping @Sendable () -> Void) -> () -> Void {
+    func timer(besides wait: ExchangeProgress?, _ onPassing: @escaping @Sendable () -> Void)
+        -> @Sendable () -> Void
+    {
         guard let alarms else {
             let task = BackgroundTask.branch { [duration, clock] in
                 if await Self.sleep(for: duration, besides: wait, on: clock) { onPassing() }

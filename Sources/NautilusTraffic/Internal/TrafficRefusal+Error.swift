@@ -1,0 +1,13 @@
+import Nautilus
+
+extension HttpError {
+    /// Creates the failure of a request that was held back here, so that nothing of it was sent.
+    init(refusal: TrafficRefusal) {
+        self.init(
+            .refused(refusal),
+            stage: .intercept,
+            delivery: .notSent,
+            retryAfter: refusal.retryAfter
+        )
+    }
+}
