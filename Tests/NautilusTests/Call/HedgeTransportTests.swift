@@ -151,6 +151,7 @@ struct HedgeTransportTests {
         let service = service(transport, on: clock)
         async let response = Ping(timeout: .seconds(60)).response(with: service)
         try await transport.waitForAttempts(count: 1)
+        while clock.sleeperCount < 2 { await Task.yield() }
         try await base.waitForSleepers(count: 1)
         base.advance(by: .milliseconds(100))
         #expect(try await response.body == "second")
@@ -166,9 +167,13 @@ struct HedgeTransportTests {
         let service = service(transport, on: clock)
         async let response = Ping(timeout: .milliseconds(150)).response(with: service)
         try await transport.waitForAttempts(count: 1)
+        // The delay and the timeout.
+        while clock.sleeperCount < 2 { await Task.yield() }
         try await base.waitForSleepers(count: 1)
         base.advance(by: .milliseconds(100))
         try await transport.waitForAttempts(count: 2)
+        // Each send has a timeout.
+        while clock.sleeperCount < 2 { await Task.yield() }
         try await base.waitForSleepers(count: 1)
         base.advance(by: .milliseconds(50))
         var error: HttpError?
