@@ -61,7 +61,7 @@ public struct AttemptContext: Sendable {
         let isAuthorized: Bool
         /// The service's coders; nil for the standard ones.
         let coders: JsonCoders.Carried?
-        /// What a hedge goes by; nil in a context that a test has made.
+        /// The call as a hedge has to know it; nil in a context that a test has made.
         let hedgeable: HedgeableCall?
     }
 

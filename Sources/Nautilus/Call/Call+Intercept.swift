@@ -29,8 +29,8 @@ extension Call {
 }
 
 /// An attempt while its interceptors run: passes the request on from one to the next, and makes their side requests.
-// Unchecked: the call's builder is touched under the lock and before the attempt's end; the rest of it never changes.
 private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked Sendable {
+    // Unchecked: the call's builder is touched under the lock and before the attempt's end; the rest of it never changes.
     private let call: Call<R>
     private let context: AttemptContext
     private let interceptors: [any CallInterceptor]

@@ -37,8 +37,7 @@ extension Call {
 
     private func decision(after error: HttpError) async throws(HttpError) -> RetryDecision {
         guard !sessions.isEmpty else { return await retrier.retry(request, failingWith: error) }
-        // Unsafe: the call waits for the one task that has it meanwhile.
-        nonisolated(unsafe) let call = self
+        nonisolated(unsafe) let call = self  // Unsafe: the call waits for the one task that has it meanwhile.
         do {
             return try await sessions.wait { await call.retrier.retry(call.request, failingWith: error) }
         } catch let ending {
@@ -71,8 +70,7 @@ extension Call {
     /// - Throws: What the retrier throws; the end of the session; the cancellation.
     func passGate(after failure: HttpError) async throws(HttpError) {
         guard let last = lastRequest else { return }
-        // Unsafe: the call waits for the one task that has it meanwhile.
-        nonisolated(unsafe) let call = self
+        nonisolated(unsafe) let call = self  // Unsafe: the call waits for the one task that has it meanwhile.
         do {
             try await sessions.wait { try await call.retrier.beforeRetry(of: last) }
             try Task.checkCancellation()
@@ -172,7 +170,7 @@ struct RetryPayment {
         (due, failure) = (end.permit, end.loss)
     }
 
-    /// What is due for the attempt that begins; nil when it is free or paid.
+    /// The payment due for the attempt that begins; nil when it is free or paid.
     var next: DuePayment? { due.map { DuePayment(permit: $0, failure: failure) } }
 
     /// Takes note of what has become of a payment. One that nothing was sent for stays due, or is given back.

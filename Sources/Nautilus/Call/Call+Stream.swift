@@ -22,7 +22,7 @@ extension Call {
         return response
     }
 
-    /// What the readers of the response's body have to know of it.
+    /// The response as the readers of its body have to know it.
     func origin(of response: HttpResponse<Data>) -> BodyOrigin {
         let (request, attempt, call, coders) = (recorder.request, recorder.number, book.identity, carriedCoders)
         let head = response.withoutOrigins.replacingBody(Data())

@@ -30,7 +30,7 @@ final class Call<R: Request> {
     // Generic properties come last: any property behind them has no fixed offset.
     /// The parts of the call that never change.
     let constants: CallConstants<R>
-    /// What the call goes by until its end.
+    /// The binding, which stays the same until the call's end.
     let bound: CallBinding<R>
 
     init(_ bound: CallBinding<R>, _ constants: CallConstants<R>, _ scope: CallScope, isReconnect: Bool) {
@@ -93,7 +93,7 @@ final class Call<R: Request> {
                 try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
             }
         response.hideSecrets(of: built)
-        // What an interceptor has supplied or changed, such as a decrypted body, may say something else.
+        // An answer that an interceptor has supplied or changed, such as a decrypted one, may say something else.
         if !interceptors.isEmpty, !request.streamsResponse, !response.isReclassified {
             response.count(as: constants.status(of: response))
         }

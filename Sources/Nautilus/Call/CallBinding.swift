@@ -24,8 +24,7 @@ public struct CallBinding<R: Request>: Sendable {
     let tiers: (call: [any CallInterceptor], network: [any NetworkInterceptor])
     /// The sessions that it belongs to, wherever it goes; none for an anonymous call.
     public let sessions: CallSessions
-    // Unsafe: it is handed over to the one task that runs the call.
-    nonisolated(unsafe) let retrier: any Retrier
+    nonisolated(unsafe) let retrier: any Retrier  // Unsafe: it is handed over to the one task that runs the call.
     /// Why the call fails before it has begun: it could not be bound to one environment, or to the sessions that it
     /// continues. Nil if it could.
     let failure: (any Error)?

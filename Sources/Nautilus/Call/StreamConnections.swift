@@ -117,7 +117,7 @@ private struct StreamReconnection<R: Request> {
     private let stopwatch: Stopwatch
     /// When and how the last connection was opened; nil once it has ended.
     private var connection: (openedAt: Duration, trace: CallTrace, hasReceived: Bool)?
-    /// What followed the last connection that has served; nil while one serves.
+    /// The tries since the last connection that has served; nil while one serves.
     private var outage: StreamOutage?
     /// How long the server asks to wait before each connection.
     var serverDelay = Duration.zero
@@ -263,8 +263,8 @@ private struct StreamReconnection<R: Request> {
 }
 
 /// The tries to open another connection, since the loss of the last one that has served.
-// Unchecked: it is used by the task that reads the stream, or by the one that it waits for.
 private final class StreamOutage: @unchecked Sendable {
+    // Unchecked: it is used by the task that reads the stream, or by the one that it waits for.
     /// When that one was lost.
     let start: Duration
     /// The retrier for all of them, so that its delays grow.

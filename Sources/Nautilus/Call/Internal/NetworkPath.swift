@@ -20,7 +20,7 @@ struct NetworkPath: Sendable {
     /// Is told what goes out; nil when nobody follows the attempt.
     var ongoing: (any OngoingAttempt)?
     var role = CallTrace.Exchange.Role.main
-    /// What is due for the attempt when its request is written; nil for nothing.
+    /// The payment due for the attempt when its request is written; nil for none.
     var payment: DuePayment?
 
     /// Sends a request. If its credential has gone when its turn comes, waits for the next one and begins anew, as long as
@@ -80,7 +80,7 @@ struct NetworkPath: Sendable {
             refusal.interceptor = "\(type(of: interceptors[depth]))"
             throw refusal
         }
-        // What a change has made of the answer, such as a decrypted body, may say something else.
+        // A changed answer, such as a decrypted one, may say something else.
         if isOuterChange, !context.streamsResponse, !response.isReclassified, let classifier = follower.classifier,
             follower.mayClassify(response)
         {
@@ -216,7 +216,7 @@ extension Result where Failure == any Error {
     }
 }
 
-/// What an attempt's request is checked by right before it goes out, after all changes on its way.
+/// The check of an attempt's request right before it goes out, after all changes on its way.
 struct RequestCheck: Sendable {
     /// The call's `Idempotency-Key`; nil for none.
     var key: String?

@@ -8,7 +8,7 @@ struct RequestBuilder {
     /// The call's `Idempotency-Key`, which its request keeps in every attempt; nil for none.
     private(set) var key: String?
     private var lastContent: Content?
-    /// What the request was built with.
+    /// The method and the body that the request was built with.
     private var built: (method: HttpMethod, body: HttpBody.Payload) = (.get, .empty)
     /// The header that the attempt was built with; kept, so that the request copies its own header when it changes it.
     private var checkedHeader = HttpHeader()
@@ -81,7 +81,7 @@ struct RequestBuilder {
         return built
     }
 
-    /// What the request is checked by again, after all changes on its way.
+    /// The check of the request after all changes on its way.
     var check: RequestCheck { RequestCheck(key: key, header: checkedHeader, origin: builtOrigin) }
 
     /// Gives the call's request its key, or keeps the key that an interceptor has given it. A request with another method

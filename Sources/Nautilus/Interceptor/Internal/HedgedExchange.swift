@@ -89,7 +89,7 @@ struct HedgedExchange: Sendable {
         let time: Duration
     }
 
-    /// What is left of the attempt's time since its first send; nil for no limit.
+    /// The rest of the attempt's time since its first send; nil for no limit.
     private func timeLeft(since first: Written, _ progress: ExchangeProgress) -> Duration? {
         context.timeout.map { $0 - (stopwatch.elapsed - first.time - progress.uncounted) }
     }
