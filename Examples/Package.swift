@@ -124,16 +124,6 @@ let package = Package(
     )
     package.targets.append(
         .testTarget(
-            name: "Http2TransportTests",
-            dependencies: [
-                "ChildProcesses", "Nautilus", "ScriptedSockets",
-                .product(name: "NautilusStreams", package: "Nautilus"),
-                .product(name: "NautilusTesting", package: "Nautilus"),
-            ]
-        )
-    )
-    package.targets.append(
-        .testTarget(
             name: "CurlWebSocketTests",
             dependencies: [
                 "ChildProcesses", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",

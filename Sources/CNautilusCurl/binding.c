@@ -57,7 +57,6 @@ static void bind_all(void) {
         *(void **)symbols[index].target = symbol;
     }
     *(void **)&nautilus_curl.multi_socket_all = dlsym(library, "curl_multi_socket_all");
-    *(void **)&nautilus_curl.global_trace = dlsym(library, "curl_global_trace");
     // The libraries that libcurl itself uses are found by it as well.
     *(void **)&nautilus_curl.openssl_pending = dlsym(library, "SSL_pending");
     *(void **)&nautilus_curl.gnutls_pending = dlsym(library, "gnutls_record_check_pending");

@@ -60,8 +60,6 @@ struct curl_functions {
     int (*multi_socket_all)(curl_multi *, int *running);
     int (*multi_timeout)(curl_multi *, long *milliseconds);
     struct curl_message *(*multi_info_read)(curl_multi *, int *left);
-    // From 8.3 on; null before.
-    int (*global_trace)(const char *parts);
     // How much the TLS library has decrypted that nobody has read; null for the library that is not in use.
     int (*openssl_pending)(const void *session);
     size_t (*gnutls_pending)(void *session);
@@ -100,26 +98,6 @@ struct nautilus_easy {
     int lacks_memory;
     // Whether the connection ends with the transfer, as far as that is known.
     int ends_connection;
-    // Whether the handle's transfers are traced.
-    int is_traced;
-    // The stream of HTTP/2 that carries the transfer, 0 before there is one, and the library's number for its
-    // connection.
-    int32_t stream;
-    int64_t connection;
-    struct nautilus_trace trace;
-    // The trailers as they were traced, and whether a part of them is missing.
-    struct bytes trailers;
-    int lacks_trailers;
-    // The traced transfers of its loop, while it is among them.
-    struct traced *traced;
-    nautilus_easy *next, *previous;
-};
-
-// The traced transfers of a loop, by `next`.
-struct traced {
-    nautilus_easy *first;
-    // Whether one of them was told how many there may be.
-    int is_limited;
 };
 
 extern struct curl_functions nautilus_curl;
@@ -128,15 +106,6 @@ extern struct nautilus_easy_functions nautilus_functions;
 
 // Notes that the handle's connection is made.
 void loop_connected(nautilus_easy *easy);
-
-// Adds bytes; returns 0 if there is no memory.
-int bytes_append(struct bytes *target, const char *bytes, size_t count);
-
-// Forgets what was traced of the transfer before.
-void trace_begin(nautilus_easy *easy);
-// Each does nothing the second time.
-void trace_add(struct traced *traced, nautilus_easy *easy);
-void trace_remove(nautilus_easy *easy);
 
 #endif
 #endif

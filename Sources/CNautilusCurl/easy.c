@@ -25,7 +25,6 @@ enum {
     info_tls_session = 0x40002D,
     tls_openssl = 1,
     tls_gnutls = 2,
-    http_2 = 3,
     option_write_data = 10001,
     option_read_data = 10009,
     option_header_data = 10029,
@@ -50,14 +49,12 @@ nautilus_easy *nautilus_easy_create(size_t head_limit) {
 }
 
 void nautilus_easy_destroy(nautilus_easy *easy) {
-    trace_remove(easy);
     gate_enter();
     nautilus_curl.easy_cleanup(easy->curl);
     gate_leave();
     free(easy->head.bytes);
     free(easy->lines.bytes);
     free(easy->nodes);
-    free(easy->trailers.bytes);
     free(easy);
 }
 
@@ -66,7 +63,6 @@ void nautilus_easy_reset(nautilus_easy *easy) {
     nautilus_curl.easy_reset(easy->curl);
     gate_leave();
     easy->loop = NULL;
-    easy->is_traced = 0;
     easy->ends_connection = 0;
 }
 
@@ -124,7 +120,8 @@ int32_t nautilus_easy_receive(nautilus_easy *easy, void *bytes, size_t count, si
     return code;
 }
 
-int bytes_append(struct bytes *target, const char *bytes, size_t count) {
+// Returns 0 if there is no memory.
+static int append(struct bytes *target, const char *bytes, size_t count) {
     if (count > target->capacity - target->count) {
         size_t capacity = target->capacity ? target->capacity : 1024;
         while (capacity - target->count < count) capacity *= 2;
@@ -149,9 +146,7 @@ static int hand_over(nautilus_easy *easy) {
 static size_t take_line(char *bytes, size_t size, size_t count, void *context) {
     nautilus_easy *easy = context;
     size_t length = size * count;
-    if (!bytes_append(&easy->head, bytes, length)) return 0;
-    // Those that the library hands over itself are not taken from its trace.
-    if (easy->has_head) easy->trailers.count = 0;
+    if (!append(&easy->head, bytes, length)) return 0;
     int is_empty = (length == 1 && bytes[0] == '\n') || (length == 2 && bytes[0] == '\r' && bytes[1] == '\n');
     // Not only at the end: a header that is too large is refused before that, and trailers have no empty line.
     if (!is_empty && !easy->has_head && easy->head.count <= easy->head_limit) return length;
@@ -181,11 +176,8 @@ static void end_connection(nautilus_easy *easy, int ends) {
 
 // Of a body with a length, libcurl reads no more than that. Whatever came behind it in the same record of TLS is then
 // decrypted already: nobody sees it on the socket, and it would be taken for the answer to the next request. So unless
-// it turns out to belong to this body, the connection ends with the transfer. Over HTTP/2 it is of any exchange.
-static void look_behind(nautilus_easy *easy) {
-    if (nautilus_easy_number(easy, NAUTILUS_CURL_INFO_HTTP_VERSION) == http_2) return;
-    end_connection(easy, decrypted(easy) > 0);
-}
+// it turns out to belong to this body, the connection ends with the transfer.
+static void look_behind(nautilus_easy *easy) { end_connection(easy, decrypted(easy) > 0); }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     look_behind(context);
@@ -207,7 +199,6 @@ static int admit(void *context, char *peer, char *own, int peer_port, int own_po
     const int go_on = 0, abort_it = 1;
     nautilus_easy *easy = context;
     loop_connected(easy);
-    trace_begin(easy);
     end_connection(easy, 0);
     return nautilus_functions.admit(easy->context) ? go_on : abort_it;
 }
@@ -229,7 +220,6 @@ void nautilus_easy_set_functions(nautilus_easy *easy) {
 void nautilus_easy_set_context(nautilus_easy *easy, void *context) {
     easy->context = context;
     easy->has_head = 0;
-    trace_begin(easy);
     easy->head.count = 0;
     const size_t most_kept = 16384;
     if (easy->head.capacity <= most_kept) return;
@@ -244,7 +234,7 @@ void nautilus_easy_begin_lines(nautilus_easy *easy) {
 }
 
 void nautilus_easy_add_to_line(nautilus_easy *easy, const void *bytes, size_t count) {
-    if (!bytes_append(&easy->lines, bytes, count)) easy->lacks_memory = 1;
+    if (!append(&easy->lines, bytes, count)) easy->lacks_memory = 1;
 }
 
 void nautilus_easy_end_line(nautilus_easy *easy) {

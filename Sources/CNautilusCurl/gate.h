@@ -1,4 +1,4 @@
-// What keeps threads out of the library once the process exits.
+// Keeps threads out of the library once the process exits.
 
 #ifndef NAUTILUS_CURL_GATE_H
 #define NAUTILUS_CURL_GATE_H

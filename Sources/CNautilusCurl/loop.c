@@ -29,7 +29,6 @@ enum {
     multi_option_timer_function = 20004,
     multi_option_timer_data = 10005,
     multi_option_kept_connections = 6,
-    multi_option_streams = 16,
     option_private = 10103,
     info_private = 0x100015,
     info_active_socket = 0x50002C,
@@ -65,7 +64,6 @@ struct nautilus_loop {
     // The handles whose connections the last step has found ended while the library was not waiting for them.
     nautilus_easy *left[events_at_once];
     int left_count;
-    struct traced traced;
 };
 
 // Our handle for one of the library's; null if it is not ours.
@@ -142,7 +140,7 @@ static int watch_own(struct nautilus_loop *loop, int descriptor) {
     return descriptor >= 0 && epoll_ctl(loop->sockets.epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-struct nautilus_loop *nautilus_loop_create(long kept_connections, long streams) {
+struct nautilus_loop *nautilus_loop_create(long kept_connections) {
     struct nautilus_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->sockets.epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -159,7 +157,6 @@ struct nautilus_loop *nautilus_loop_create(long kept_connections, long streams) 
     nautilus_curl.multi_setopt(loop->multi, multi_option_timer_function, timer_changed);
     nautilus_curl.multi_setopt(loop->multi, multi_option_timer_data, loop);
     nautilus_curl.multi_setopt(loop->multi, multi_option_kept_connections, kept_connections);
-    nautilus_curl.multi_setopt(loop->multi, multi_option_streams, streams);
     return loop;
 }
 
@@ -328,14 +325,7 @@ int nautilus_loop_add(struct nautilus_loop *loop, nautilus_easy *easy) {
     }
     easy->socket = -1;
     loop->is_choosing = 1;
-    if (easy->is_traced) trace_add(&loop->traced, easy);
     return nautilus_curl.multi_add_handle(loop->multi, easy->curl) == 0;
-}
-
-int nautilus_loop_limited(struct nautilus_loop *loop) {
-    int is_limited = loop->traced.is_limited;
-    loop->traced.is_limited = 0;
-    return is_limited;
 }
 
 // The socket of a transfer's connection, which outlives the transfer if the connection is kept; -1 for none.
@@ -353,7 +343,6 @@ int nautilus_loop_remove(struct nautilus_loop *loop, nautilus_easy *easy) {
     gate_enter();
     int is_removed = nautilus_curl.multi_remove_handle(loop->multi, easy->curl) == 0;
     gate_leave();
-    trace_remove(easy);
     if (socket >= 0) sockets_rest(&loop->sockets, socket);
     return is_removed;
 }

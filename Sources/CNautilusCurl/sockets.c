@@ -102,7 +102,7 @@ int sockets_lend(struct sockets *sockets, int socket, int interest) {
 void sockets_rest(struct sockets *sockets, int socket) {
     if (sockets_flags(sockets, socket) & socket_lent) sockets->flags[socket] &= (uint8_t)~socket_lent;
     uint8_t flags = sockets_flags(sockets, socket);
-    // A socket that is still wanted is used by other transfers (HTTP/2).
+    // A socket that is still wanted does not rest: the library may be closing its connection step by step.
     if (!(flags & socket_owned) || flags & socket_wanted) return;
     // The flags agree with epoll, since the socket is still open with this descriptor.
     if (watch(sockets, socket, 1, 1)) sockets->flags[socket] |= socket_resting;

@@ -9,63 +9,36 @@ import Nautilus
 /// credential: `Authorization`, `Cookie`, `X-Api-Key`.
 public enum CacheAccounts: Sendable {
     /// Shares only answers to requests without any credential; all other requests bypass the cache, including those
-    /// that a session will stamp (`AttemptContext/willStamp(_:)`).
+    /// that a session will authorize (`CallContext/willAuthorize(_:)`).
     case anonymousOnly
     /// Shares answers to requests with a credential within one account, and with no other account.
     ///
-    /// A call belongs to the account that the closure names when the call begins, before its retrier is made
-    /// (`ServicePart/noteFacts(of:in:)`). The closure is asked again with each attempt, once it has been stamped and
-    /// once its answer has come. As soon as it names another account, the call bypasses the cache: it gets no stored
-    /// answer of either account, and its own answer is not stored. The closure returns the account that the credential
-    /// stands for, or nil when nobody is signed in or that is not known yet, and must answer at once. With nil the call
-    /// bypasses the cache, as it does with an empty name, which does not distinguish users. Answers to guests, through
-    /// `HttpService/signedOut`, are kept apart from all accounts. The closure receives the request as it was declared,
-    /// for a service whose requests name their user.
+    /// A call belongs to the account that the closure names when the call is bound (`CallInterceptor/account(of:)`). It is
+    /// asked again when the cache looks, and before an answer is stored: if it names another account by then, the call
+    /// bypasses the cache. The closure returns the account that the credential stands for, or nil when nobody is signed in
+    /// or that is not known yet, and must answer at once. With nil the call bypasses the cache, as it does with an empty
+    /// name, which does not distinguish users. Answers to anonymous calls are kept apart from all accounts.
     ///
     /// ```swift
     /// let cache = HttpCache(accounts: .separate { _ in session.id?.uuidString })
     /// ```
     case separate(@Sendable (any Request) -> String?)
 
-    /// Notes the account of a call.
-    func note<R: Request>(_ request: R, in facts: inout CallFacts, by owner: any AnyObject & Sendable) {
-        guard case .separate(let account) = self else { return }
-        facts.note(CallAccount(account(request)) { account(request) }, by: owner)
+    /// The account of a request's user; nil for none.
+    func account(of request: some Request) -> String? {
+        guard case .separate(let account) = self else { return nil }
+        return account(request)
     }
 
-    /// The account that the answer to a request belongs to; nil when that is not known. In the case ``anonymousOnly``,
-    /// the call will carry a credential; in the case ``separate(_:)``, the account has no name, or `owner` has not
-    /// noted it because the service did not have `owner` when the call began.
-    func account(
-        of request: HttpRequest,
-        _ context: AttemptContext,
-        notedBy owner: any AnyObject & Sendable
-    ) -> CallAccount? {
-        if context.facts.isSignedOut { return CallAccount(nil) { nil } }
+    /// The partition that the answer to a request belongs to; nil when it is not known whose it is: the call will carry a
+    /// credential, or its account has no name.
+    func partition(of request: HttpRequest, _ context: CallContext) -> CachePartition? {
+        if context.isAnonymous { return CachePartition(account: nil) }
         return switch self {
-        case .anonymousOnly: context.willAuthorize(request) ? nil : CallAccount(nil) { nil }
-        case .separate: (context.facts.fact(notedBy: owner) as? CallAccount).flatMap { $0.isNamed ? $0 : nil }
+        case .anonymousOnly: context.willAuthorize(request) ? nil : CachePartition(account: nil)
+        case .separate: context.account.flatMap { $0.isEmpty ? nil : CachePartition(account: $0) }
         }
     }
-}
-
-/// The account that a call belongs to, which is the one it began with.
-struct CallAccount: Sendable {
-    let partition: CachePartition
-    private let name: @Sendable () -> String?
-
-    /// - Parameters:
-    ///   - account: The account when the call begins; nil for none.
-    ///   - name: Returns the present account at any time.
-    init(_ account: String?, at name: @escaping @Sendable () -> String?) {
-        (self.partition, self.name) = (CachePartition(account: account), name)
-    }
-
-    /// Whether the account has a name that distinguishes it from others.
-    var isNamed: Bool { partition.account?.isEmpty == false }
-
-    /// Whether the account is still the same, so that new answers may be kept, and stored ones given out.
-    var isCurrent: Bool { name() == partition.account }
 }
 
 /// The partition of a cache whose answers belong to one account.

@@ -41,9 +41,8 @@ public final class CachingServiceHook: ServiceHook {
     ///   - account: Returns the account of the results, which are given to no other. While it returns nil, nobody is
     ///     signed in, and nothing is remembered or answered. No default: a service whose answers are the same for all
     ///     users says so with an account that never changes. A call belongs to the account that is returned when the
-    ///     call begins, before its retrier is made. The closure is asked again before a call is answered and when it
-    ///     has succeeded; if the account has changed by then, the call is neither answered nor remembered. The closure
-    ///     must answer at once.
+    ///     call is bound. The closure is asked again before a call is answered and when it has succeeded; if the account
+    ///     has changed by then, the call is neither answered nor remembered. The closure must answer at once.
     ///   - clock: The clock that measures time. Default: `ContinuousClock`, since the server's data may change while
     ///     the device sleeps.
     public init(
@@ -81,38 +80,44 @@ public final class CachingServiceHook: ServiceHook {
     /// The hook itself, since it has a memory.
     public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    /// Notes the account of a call.
-    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
+    /// The hook of one call, which knows the call's account; it does nothing if there is none.
+    public func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
         // An answer to a guest is not for users, nor vice versa; an empty name does not distinguish users.
-        guard let account = account(), !facts.isSignedOut || account.isEmpty else { return }
-        let removals = results.withLock { $0.removals }
-        facts.note(Beginning(account: account, environment: facts.environment, removals: removals), by: self)
-    }
-
-    /// Answers with a result that is still good.
-    public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
-        guard let key = RequestKey(request), let beginning else { return nil }
-        let now = stopwatch.elapsed
-        return results.withLock { $0.find(key, beginning, at: now) } as? HttpResponse<R.Result>
-    }
-
-    /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
-    public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
-        guard let key = RequestKey(request), let beginning else { return }
-        let now = stopwatch.elapsed
-        var response = response
-        // The trace belongs to the call that fetched the result.
-        response.trace = CallTrace()
-        results.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
-    }
-
-    /// The call's beginning; nil when the call has no account, is not known here, or its account has changed since.
-    private var beginning: Beginning? {
-        guard let beginning = CallFacts.current?.fact(notedBy: self) as? Beginning, account() == beginning.account
-        else {
-            return nil
+        guard let key = RequestKey(request), let account = account(), !isAnonymous || account.isEmpty else {
+            return NilServiceHook()
         }
-        return beginning
+        let beginning = Beginning(
+            account: account,
+            environment: environment,
+            removals: results.withLock { $0.removals }
+        )
+        return BoundHook(cache: self, key: key, beginning: beginning)
+    }
+
+    /// The hook of one call.
+    private struct BoundHook: ServiceHook {
+        let cache: CachingServiceHook
+        let key: RequestKey
+        let beginning: Beginning
+
+        /// Answers with a result that is still good.
+        func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+            guard isCurrent else { return nil }
+            let now = cache.stopwatch.elapsed
+            return cache.results.withLock { $0.find(key, beginning, at: now) } as? HttpResponse<R.Result>
+        }
+
+        /// Remembers a result, unless the account has changed since the call began, or the result was removed meanwhile.
+        func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
+            guard isCurrent else { return }
+            let now = cache.stopwatch.elapsed
+            var response = response
+            // The trace belongs to the call that fetched the result.
+            response.trace = CallTrace()
+            cache.results.withLock { [response] in $0.store(response, for: key, beginning, at: now) }
+        }
+
+        private var isCurrent: Bool { cache.account() == beginning.account }
     }
 }
 
@@ -124,8 +129,7 @@ extension CachingServiceHook: Redacted {
 /// The state that a caching hook guards with its lock: the results. The app's own values are compared and released
 /// under the lock, as the hook's documentation says.
 struct ResultTable: Sendable {
-    /// The state when a call, or a sequence of calls, began; it decides whether the call is answered and its result
-    /// kept.
+    /// The state when a call was bound; it decides whether the call is answered and its result kept.
     struct Beginning: Sendable {
         let account: String
         /// The base URL of the service at that time, without the query.

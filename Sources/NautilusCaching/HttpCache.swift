@@ -20,8 +20,8 @@ import Nautilus
 /// as long as they are fresh. A stale answer is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
 /// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded; behind a stale
 /// answer, one call at a time revalidates, with its own retrier. A request says with its own `Cache-Control` what it
-/// accepts: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`. An attempt after the first
-/// goes to the server, at least to ask whether the stored response has changed, since that response may be what failed.
+/// accepts: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`. Where a stale answer may stand in
+/// for an error, the server is asked once, without retries.
 ///
 /// A method that is not safe makes the cache forget the responses to its URL, if it has succeeded or its answer was
 /// lost. After a success, the cache also forgets the responses to those URLs on the same origin that `Location`,
@@ -105,7 +105,7 @@ public final class HttpCache: CallInterceptor {
     ///   response when there is no suitable one; this error is never retried. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
-        context: AttemptContext,
+        context: CallContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let target = CacheTarget(request) else { return try await next(request) }
@@ -115,20 +115,17 @@ public final class HttpCache: CallInterceptor {
         guard !context.isForCredential else { return try await next(request) }
         // A streamed body is never available as a whole.
         guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }
-        let account = accounts.account(of: request, context, notedBy: self)
-        if let revalidation = CacheRevalidation.current(for: target, in: self) {
+        let partition = accounts.partition(of: request, context)
+        if let revalidation = CacheRevalidation.current(for: target, in: self), partition != revalidation.partition {
             // The account has changed since, and this call may not ask for the new account's answers.
-            guard let account, account.isCurrent, account.partition == revalidation.partition else {
-                throw CancellationError()
-            }
+            throw CancellationError()
         }
-        // The call began for another account, or its account is unknown.
-        guard let account, account.isCurrent else { return try await next(request) }
-        // The request has a credential, but no account to which its answer could belong.
-        if account.partition.account == nil, request.hasCredential(besides: appFields) {
+        // It is not known whose answer it is.
+        guard let partition, partition.account != nil || !request.hasCredential(besides: appFields) else {
             return try await next(request)
         }
-        return try await answer(CacheQuestion(request, target, account, context), next)
+        let question = CacheQuestion(request, target, partition, accounts, context)
+        return context.mayShare ? try await answer(question, next) : try await answerAnew(question, next)
     }
 
     /// The cache itself, since it has a memory.
@@ -136,10 +133,8 @@ public final class HttpCache: CallInterceptor {
     /// Outside of what shares exchanges.
     public var callTierStage: CallTierStage { .storing }
 
-    /// Notes the account of a call.
-    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        accounts.note(request, in: &facts, by: self)
-    }
+    /// The account by which answers are kept apart.
+    public func account<R: Request>(of request: R) -> String? { accounts.account(of: request) }
 
     /// The time of day.
     var now: Int64 { wallClock().clockSeconds }
@@ -209,8 +204,9 @@ extension HttpCache {
         do {
             response = try await next(request)
         } catch {
-            // A lost answer may have been a success.
-            if (error as? HttpError)?.delivery != .notSent { remove(target) }
+            // A lost answer may have been a success; a status that is an error is none.
+            let error = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
+            if error.delivery != .notSent, error.response == nil { remove(target) }
             throw error
         }
         guard (200..<400).contains(response.status) else { return response }

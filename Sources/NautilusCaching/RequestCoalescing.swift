@@ -23,20 +23,20 @@ import Nautilus
 /// client error (RFC 9110 §15.5), or was part of a refresh. A request of a higher `RequestPriority` does not wait
 /// behind one of a lower: it is sent as well, and those that wait get whichever answer comes first.
 ///
-/// Followers share every answer except 401 and 407, as it came from the server, and every failure of the network, of
-/// timeouts and of limits, with its record (`HttpResponse/exchange`, `HttpResponse/sharedAnswer`). So one 503 to a
-/// hundred calls is repeated after one delay, paid for once, as one exchange. Each call reads the answer by its own
-/// type (`AttemptContext/verdict(on:)`): a 200 that one type rejects as a 503 is a 200 to another. An outcome that
-/// concerns one call only is not shared:
+/// The first makes the exchange with all its attempts, and the others get what it gets in the end: its answer, or the
+/// failure that surfaced. So one 503 to a hundred calls is repeated after one delay, paid for once, as one exchange; a 401
+/// is one refresh. Each call reads the answer by its own type, and asks for itself if it cannot. Calls share only where
+/// their retriers are alike (`RetrierFactory/sharingKey`), so that a patient call does not get a hasty one's failure. An
+/// outcome that concerns one call only is not shared:
 ///
 /// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, and among equals
 ///   the one that has waited longest.
-/// - The first's credential is refused: the others wait until its call comes again with a new credential. Where the
-///   refusal is in the body, only followers whose type finds it there wait as well. If the call ends instead, or the
-///   first fails in another way of its own, each goes on alone.
-/// - An interceptor further in has changed the request with knowledge about that call alone, such as its user's
-///   language. Such a change concerns the URL, the method, the body, the fields that say what the client accepts (RFC
-///   9110 §12.5), or a field that the answer's `Vary` names. Each goes on alone.
+/// - The first does not accept its answer, or cannot read it: calls of the same type fail with it, and one of another type
+///   asks for the rest.
+/// - The first fails in another way of its own: each goes on alone.
+/// - A network interceptor has changed the request with knowledge about that call alone, such as its user's language. Such
+///   a change concerns the URL, the method, the body, the fields that say what the client accepts (RFC 9110 §12.5), or a
+///   field that the answer's `Vary` names. Each goes on alone.
 ///
 /// Each waits at most until its own deadline. Requests made by a refresh, and those of calls within a call that is
 /// being waited for, go alone: the exchange that they would wait for might be waiting for them.
@@ -78,44 +78,31 @@ public final class RequestCoalescing: CallInterceptor {
     ///   throws.
     public func intercept(
         _ request: HttpRequest,
-        context: AttemptContext,
+        context: CallContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
         if !request.method.isSafe { return try await change(request, context, next) }
         // A streamed body has only one reader.
         guard request.method == .get || request.method == .head, request.body.isEmpty, !context.streamsResponse,
-            !context.isForCredential, let target = CacheTarget(request)
+            !context.isForCredential, context.mayShare, let alike = context.sharingKey,
+            let target = CacheTarget(request)
         else { return try await next(request) }
-        // A call that began for another account belongs to no exchange of this account.
-        guard let account = accounts.account(of: request, context, notedBy: self), account.isCurrent else {
-            return try await next(request)
-        }
-        let partition = account.partition
-        if partition.account == nil, request.hasCredential(besides: appFields) { return try await next(request) }
-        let key = CoalescingKey(request, target, partition, context, ignoring: ignoredNames)
+        // Whose exchange it would be is not known.
+        guard let partition = accounts.partition(of: request, context),
+            partition.account != nil || !request.hasCredential(besides: appFields)
+        else { return try await next(request) }
+        let key = CoalescingKey(request, target, partition, alike, context, ignoring: ignoredNames)
         let visit = Table.Visit(key: key, urgency: request.priority.rawValue, call: context.call)
         // Decided here without suspending, since mostly no other call asks for the same.
         switch exchanges.withLock({ $0.begin(visit) }) {
-        case .lead(let number): return try await lead(visit, number, account, request, context, next)
+        case .lead(let number): return try await lead(visit, number, partition, request, context, next)
         case .goAlone: return try await next(request)
         case .follow: break
         }
-        var (awaited, hasRefused) = (UInt64?.none, false)
-        while true {
-            let call = awaited
-            let verdict = try await context.wait { try await self.follow(visit, call) }
-            switch verdict {
-            case .lead(let number): return try await lead(visit, number, account, request, context, next)
-            case .goAlone: return try await next(request)
-            case .share(let outcome):
-                if let response = try context.read(outcome) { return response }
-                // The next exchange may come from a call whose type accepts the answer, too.
-                if hasRefused { return try await next(request) }
-                (awaited, hasRefused) = (nil, true)
-            case .shareWhileAway(let outcome, let call):
-                if let response = try context.read(outcome) { return response }
-                awaited = call
-            }
+        switch try await context.wait({ try await self.follow(visit) }) {
+        case .lead(let number): return try await lead(visit, number, partition, request, context, next)
+        case .goAlone: return try await next(request)
+        case .share(let outcome): return try outcome.get()
         }
     }
 
@@ -124,10 +111,8 @@ public final class RequestCoalescing: CallInterceptor {
     /// Inside of what answers from a store.
     public var callTierStage: CallTierStage { .sharing }
 
-    /// Notes the account of a call.
-    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        accounts.note(request, in: &facts, by: self)
-    }
+    /// The account by which answers are kept apart.
+    public func account<R: Request>(of request: R) -> String? { accounts.account(of: request) }
 }
 
 extension RequestCoalescing {
@@ -135,7 +120,7 @@ extension RequestCoalescing {
     /// an unaffected one costs little.
     private func change(
         _ request: HttpRequest,
-        _ context: AttemptContext,
+        _ context: CallContext,
         _ next: Next
     ) async throws -> HttpResponse<Data> {
         // A refresh changes the credential, and nothing that is requested with it.
@@ -146,16 +131,16 @@ extension RequestCoalescing {
             return response
         } catch {
             // A lost answer may have been a success.
-            let delivery = (error as? HttpError)?.delivery ?? .maybeExecuted
-            if delivery == .maybeExecuted { exchanges.withLock { $0.noteChange() } }
+            let error = HttpError(wrapping: error, stage: .intercept, delivery: .maybeExecuted)
+            let mayHaveChanged = error.response?.asReceived.mayHaveChanged ?? (error.delivery == .maybeExecuted)
+            if mayHaveChanged { exchanges.withLock { $0.noteChange() } }
             throw error
         }
     }
 
-    /// - Parameter call: The call whose exchange is waited for; nil for any.
-    private func follow(_ visit: Table.Visit, _ call: UInt64?) async throws -> Verdict {
+    private func follow(_ visit: Table.Visit) async throws -> Verdict {
         try await exchanges.wait { exchanges, waiter in
-            exchanges.join(visit, waiter, awaiting: call)
+            exchanges.join(visit, waiter)
         } joined: { role, waiter in
             switch role {
             case .lead(let number): waiter.resume(returning: .lead(number))
@@ -170,77 +155,39 @@ extension RequestCoalescing {
     private func lead(
         _ visit: Table.Visit,
         _ number: Int,
-        _ account: CallAccount,
+        _ partition: CachePartition,
         _ request: HttpRequest,
-        _ context: AttemptContext,
+        _ context: CallContext,
         _ next: Next
     ) async throws -> HttpResponse<Data> {
-        let (key, call) = (visit.key, visit.call.id)
-        let watch = ExchangeWatch(account, context, appFields: appFields)
-        context.follow { [exchanges, ignoredNames] event in
-            switch event {
-            case .sending(let sent, let role):
-                let isOwn = watch.note(sent, role)
-                let isSame = !isOwn || sent.asksTheSame(as: request, ignoring: ignoredNames)
-                // Tell the others now, rather than when an answer comes that is not theirs.
-                if !isSame || !watch.isShareable { Self.tell(exchanges.withLock { $0.disband(key, leader: number) }) }
-            case .callEnded:
-                Self.tell(exchanges.withLock { $0.endCall(key, call) })
-            case .succeeded, .failed:
-                break
-            }
-        }
         do {
-            var response = try await next(request)
-            let fate = fate(of: response, to: request, context, watch)
-            if fate.isShared, response.sharedAnswer == nil { response.sharedAnswer = SharedAnswer() }
+            let response = try await next(request)
             // How this call's type reads the answer concerns no other call.
-            end(key, number, fate, .success(response.asReceived))
+            let isTheirs = isTheirs(response, to: request, partition, context)
+            end(visit.key, number, isTheirs ? .shared : .own, .success(response.asReceived))
             return response
-        } catch var error as HttpError {
-            let fate = fate(of: error, to: request, watch)
-            if fate.isShared, error.sharedAnswer == nil { error.sharedAnswer = SharedAnswer() }
-            end(key, number, fate, .failure(error))
-            throw error
         } catch {
-            Self.tell(
-                exchanges.withLock { exchanges in
-                    Task.isCancelled ? exchanges.leave(key, leader: number) : exchanges.disband(key, leader: number)
-                }
-            )
+            let failure = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
+            end(visit.key, number, isStill(partition, request, context) ? fate(of: failure) : .own, .failure(failure))
             throw error
         }
     }
 
     private func end(_ key: CoalescingKey, _ number: Int, _ fate: Fate, _ outcome: Outcome) {
-        let verdicts = exchanges.withLock { exchanges in
-            switch fate {
-            case .shared: return exchanges.end(key, leader: number, sharing: outcome)
-            case .sharedWhileAway: return exchanges.endForReturn(key, leader: number, sharing: outcome)
-            case .anothersTurn: return exchanges.leave(key, leader: number)
-            case .awaitedAgain:
-                exchanges.leaveForReturn(key, leader: number)
-                return []
-            case .own: return exchanges.disband(key, leader: number)
+        Self.tell(
+            exchanges.withLock { exchanges in
+                switch fate {
+                case .shared: exchanges.end(key, leader: number, sharing: outcome)
+                case .sharedWithinType: exchanges.end(key, leader: number, sharingWithinType: outcome)
+                case .anothersTurn: exchanges.leave(key, leader: number)
+                case .own: exchanges.disband(key, leader: number)
+                }
             }
-        }
-        Self.tell(verdicts)
+        )
     }
 
     private static func tell(_ verdicts: [(Waiter<Verdict>, Verdict)]) {
         for (waiter, verdict) in verdicts { waiter.resume(returning: verdict) }
-    }
-}
-
-extension AttemptContext {
-    /// The shared outcome, as read by this call's request; nil when the request reads a refused credential in it, so
-    /// that the call has to ask for itself.
-    ///
-    /// - Throws: The failure that was shared.
-    fileprivate func read(_ outcome: RequestCoalescing.Outcome) throws -> HttpResponse<Data>? {
-        let response = try outcome.get()
-        guard case .rejected(let rejected) = verdict(on: response) else { return response }
-        return rejected.refusesCredential ? nil : rejected
     }
 }
 
@@ -265,51 +212,50 @@ extension RequestCoalescing {
     enum Fate {
         /// The outcome is theirs, too.
         case shared
-        /// The outcome is theirs, except for those that read it as this call does, which is going to ask again.
-        case sharedWhileAway
+        /// The outcome is theirs who read it as this call does.
+        case sharedWithinType
         /// The outcome does not concern them, and the next one asks.
         case anothersTurn
-        /// The same call is going to ask again, with what it needs.
-        case awaitedAgain
         /// The outcome may or may not be theirs: each asks for itself.
         case own
-
-        var isShared: Bool { self == .shared || self == .sharedWhileAway }
     }
 
-    func fate(
-        of response: HttpResponse<Data>,
+    /// Whether an answer is also one to those that wait for it.
+    private func isTheirs(
+        _ response: HttpResponse<Data>,
         to request: HttpRequest,
-        _ context: AttemptContext,
-        _ watch: ExchangeWatch
-    ) -> Fate {
-        // A side request does not come again, nor does one that belongs to no call.
-        let mayReturn = !context.isSideRequest && context.call != .none
-        let received = response.asReceived
-        if received.refusesCredential { return mayReturn ? .awaitedAgain : .own }
-        // The account may have changed after the request was stamped.
-        guard watch.allowsSharing else { return .own }
-        // An interceptor further in made the answer without asking the server, for an unknown user. Repeating that
-        // costs little.
-        guard response.exchange != nil || watch.sent != nil || context.call == .none else { return .own }
-        let sent = watch.sent ?? response.request ?? request
-        // An interceptor has passed on a request of another kind in place of this one, which `sending` reported as a
-        // side request.
-        guard sent.asksTheSame(as: request, ignoring: ignoredNames) else { return .own }
+        _ partition: CachePartition,
+        _ context: CallContext
+    ) -> Bool {
+        // The account may have changed meanwhile. An interceptor has made the answer without asking the server, for an
+        // unknown user: repeating that costs little.
+        guard isStill(partition, request, context), response.exchange != nil || context.call == .none else {
+            return false
+        }
+        let sent = response.request ?? request
+        // Where a redirect has led says nothing of what was asked for.
+        let isRedirected = response.exchange.map { $0.root != $0.number } ?? false
+        guard isRedirected || sent.asksTheSame(as: request, ignoring: ignoredNames) else { return false }
+        if sent.hasCredential(besides: appFields), partition.account == nil { return false }
         // Credentials are covered by the account.
-        let names = received.header.varyingNames.filter { !$0.isSensitive && !ignoredNames.contains($0) }
-        guard sent.isSelected(like: request, by: names) else { return .own }
-        // This call's type reads the refusal in the body; to another type, the response may be an answer.
-        return response.refusesCredential && mayReturn ? .sharedWhileAway : .shared
+        let names = response.asReceived.header.varyingNames.filter { !$0.isSensitive && !ignoredNames.contains($0) }
+        return sent.isSelected(like: request, by: names)
     }
 
-    func fate(of error: HttpError, to request: HttpRequest, _ watch: ExchangeWatch) -> Fate {
+    /// Whether a call still belongs to the account that it had before it was sent.
+    private func isStill(_ partition: CachePartition, _ request: HttpRequest, _ context: CallContext) -> Bool {
+        accounts.partition(of: request, context) == partition
+    }
+
+    func fate(of error: HttpError) -> Fate {
         // This call was cancelled, or its deadline has passed.
         if Task.isCancelled { return .anothersTurn }
         switch error.kind {
         case .deadline, .refused(.waitPastDeadline): return .anothersTurn
         // Any identical request would have failed as well: an open circuit is open for all.
-        case .transport, .timeout, .responseTooLarge, .refused: return watch.allowsSharing ? .shared : .own
+        case .transport, .timeout, .responseTooLarge, .refused, .redirect, .authorization: return .shared
+        // Another type may accept the answer.
+        case .status, .decoding: return .sharedWithinType
         default: return .own
         }
     }
@@ -331,8 +277,4 @@ extension HttpRequest {
     fileprivate func isSelected(like other: HttpRequest, by names: [HttpHeader.Name]) -> Bool {
         names.allSatisfy { header.selector($0) == other.header.selector($0) }
     }
-}
-
-extension HttpResponse {
-    var refusesCredential: Bool { status == 401 || status == 407 }
 }

@@ -12,7 +12,9 @@ public struct AuthorizationRetrier: Retrier {
 
     /// Makes one retrier per call; all share the coordinator.
     public static func factory(_ coordinator: RefreshCoordinator<Token>) -> AnyRetrierFactory {
-        AnyRetrierFactory(descriptions: [.authorization]) { AuthorizationRetrier(coordinator) }
+        AnyRetrierFactory(descriptions: [.authorization], sharingKey: SharingKey(ObjectIdentifier(coordinator))) {
+            AuthorizationRetrier(coordinator)
+        }
     }
 
     private init(_ coordinator: RefreshCoordinator<Token>) {

@@ -91,7 +91,7 @@ struct ContentionExperiment: Sendable {
 }
 
 /// Reads the row, and writes it if it is still the same.
-private struct ReadThenWrite: CallInterceptor {
+private struct ReadThenWrite: NetworkInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         var (read, write) = (request, request)
         read.method = .get

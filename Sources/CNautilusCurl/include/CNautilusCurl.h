@@ -37,7 +37,7 @@ struct nautilus_curl_version {
 // Binds the library, once in a process; thread-safe. `version` is filled unless the library or a symbol is missing.
 enum nautilus_curl_binding nautilus_curl_bind(struct nautilus_curl_version *_Nonnull version);
 
-// What a function answers to the lines of a header.
+// The answer of a function to a line of a header.
 enum nautilus_head_answer {
     // End the transfer.
     NAUTILUS_HEAD_REFUSED,
@@ -64,17 +64,6 @@ struct nautilus_easy_functions {
     int (*_Nonnull rewind)(void *_Null_unspecified context);
     // Returns whether the request may be written now, to a new or a kept connection.
     int (*_Nonnull admit)(void *_Null_unspecified context);
-    // Called for a traced transfer when the server has refused the request that was last admitted.
-    void (*_Nonnull refused)(void *_Null_unspecified context);
-    // Called for a traced transfer when the server has told how many exchanges it takes at once on the transfer's
-    // connection, or one of nautilus_streams.
-    void (*_Nonnull allowed)(void *_Null_unspecified context, int32_t count);
-};
-
-enum nautilus_streams {
-    NAUTILUS_STREAMS_ANY = -1,
-    // The connection does not speak HTTP/2.
-    NAUTILUS_STREAMS_HTTP1 = -2,
 };
 
 // Initializes the library, with the functions of all transfers. Called once in a process. If the library lacks
@@ -83,7 +72,6 @@ enum nautilus_curl_binding nautilus_curl_initialize(struct nautilus_easy_functio
 
 enum nautilus_curl_feature {
     NAUTILUS_CURL_FEATURE_ASYNC_DNS = 1 << 7,
-    NAUTILUS_CURL_FEATURE_HTTP2 = 1 << 16,
     NAUTILUS_CURL_FEATURE_THREAD_SAFE = 1 << 30,
 };
 
@@ -103,7 +91,6 @@ enum nautilus_curl_option {
     NAUTILUS_CURL_PROTOCOLS = 181,
     NAUTILUS_CURL_TCP_KEEPALIVE = 213,
     NAUTILUS_CURL_PATH_AS_IS = 234,
-    NAUTILUS_CURL_PIPEWAIT = 237,
     NAUTILUS_CURL_SUPPRESS_CONNECT_HEADERS = 265,
     NAUTILUS_CURL_UPLOAD_BUFFERSIZE = 280,
     NAUTILUS_CURL_QUICK_EXIT = 322,
@@ -134,19 +121,16 @@ enum nautilus_curl_option {
 };
 
 enum nautilus_curl_info {
-    NAUTILUS_CURL_INFO_HEADER_SIZE = 0x20000B,
     NAUTILUS_CURL_INFO_REQUEST_SIZE = 0x20000C,
     NAUTILUS_CURL_INFO_SSL_VERIFYRESULT = 0x20000D,
     NAUTILUS_CURL_INFO_HTTP_CONNECTCODE = 0x200016,
     NAUTILUS_CURL_INFO_NUM_CONNECTS = 0x20001A,
     NAUTILUS_CURL_INFO_PRIMARY_PORT = 0x200028,
-    NAUTILUS_CURL_INFO_HTTP_VERSION = 0x20002E,
     NAUTILUS_CURL_INFO_TOTAL_TIME_T = 0x600032,
     NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T = 0x600033,
     NAUTILUS_CURL_INFO_CONNECT_TIME_T = 0x600034,
     NAUTILUS_CURL_INFO_STARTTRANSFER_TIME_T = 0x600036,
     NAUTILUS_CURL_INFO_APPCONNECT_TIME_T = 0x600038,
-    NAUTILUS_CURL_INFO_CONN_ID = 0x600040,
 };
 
 enum nautilus_curl_answer {
@@ -179,24 +163,6 @@ void nautilus_easy_set_functions(nautilus_easy *_Nonnull easy);
 void nautilus_easy_set_context(nautilus_easy *_Nonnull easy, void *_Nullable context);
 // Has the function called with the part of a header that has arrived. Returns whether the function accepted it.
 int nautilus_easy_flush(nautilus_easy *_Nonnull easy);
-// Has the library write its trace of HTTP/2 to traced transfers, in the whole process; thread-safe. Returns whether it
-// agreed.
-int nautilus_curl_trace(void);
-// Has the transfers of a handle traced, until it is reset. Nothing of the trace is kept but what is asked for below.
-void nautilus_easy_set_traced(nautilus_easy *_Nonnull easy);
-// What the trace has told about the exchange that the handle carries, over HTTP/2.
-struct nautilus_trace {
-    // Whether the frames of the exchange are traced. If not, the others are false.
-    int is_traced;
-    // Whether the last frame of the request was written.
-    int is_sent;
-    // Whether the last frame of the answer has arrived.
-    int is_ended;
-};
-struct nautilus_trace nautilus_easy_trace(nautilus_easy *_Nonnull easy);
-// Has the function called with the answer's trailers as they were traced, which the library keeps until both sides have
-// ended. Returns 0 if the trace lacks a part of them, or the function refuses them.
-int nautilus_easy_take_trailers(nautilus_easy *_Nonnull easy);
 // Resumes whatever has been paused.
 void nautilus_easy_resume(nautilus_easy *_Nonnull easy);
 
@@ -227,9 +193,8 @@ void nautilus_list_destroy(nautilus_list *_Nullable list);
 // thread at a time.
 struct nautilus_loop;
 
-// Null if the system has no descriptor or no memory left. `streams` is how many transfers one connection of HTTP/2
-// carries at once, if its server allows that many.
-struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections, long streams);
+// Null if the system has no descriptor or no memory left.
+struct nautilus_loop *_Nullable nautilus_loop_create(long kept_connections);
 // Closes the connections. After that, the loop can only be woken, and destroyed.
 void nautilus_loop_close(struct nautilus_loop *_Nonnull loop);
 void nautilus_loop_destroy(struct nautilus_loop *_Nonnull loop);
@@ -247,8 +212,6 @@ int nautilus_loop_add(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnu
 int nautilus_loop_remove(struct nautilus_loop *_Nonnull loop, nautilus_easy *_Nonnull easy);
 // Whether, since the last call, the system had no descriptor for a connection. Then the kept ones are being closed.
 int nautilus_loop_exhausted(struct nautilus_loop *_Nonnull loop);
-// Whether `allowed` was called since the last call.
-int nautilus_loop_limited(struct nautilus_loop *_Nonnull loop);
 // The next transfer that has ended, and how; null if there is none.
 nautilus_easy *_Nullable nautilus_loop_ended(struct nautilus_loop *_Nonnull loop, int32_t *_Nonnull result);
 

@@ -1,7 +1,6 @@
 import Foundation
 
-/// An attempt as interceptors, retriers and transports see it, through which an interceptor can also send further
-/// requests.
+/// An attempt as network interceptors and transports see it.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
     public var number: Int { fixed.value.number }
@@ -15,15 +14,13 @@ public struct AttemptContext: Sendable {
     public var streamsResponse: Bool { fixed.value.streamsResponse && !isSideRequest }
     /// The statuses that the request accepts as answers; a redirect among them is not followed.
     public var acceptedStatusCodes: HttpStatusCodes { fixed.value.acceptedStatusCodes }
-    /// Whether this is the context of a side request, made by another interceptor with ``send(_:)``, rather than of the
-    /// attempt's own request.
+    /// Whether this is the context of a side request, made by a call interceptor with ``CallContext/send(_:)``, rather
+    /// than of the attempt's own request.
     public var isSideRequest: Bool { sideRequest > 0 }
     /// The number of the side request among those of its attempt, from 1; 0 for the attempt's own request.
     public private(set) var sideRequest = 0
     /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
-    /// The facts that the parts of the service noted when the call began.
-    public var facts: CallFacts { fixed.value.facts }
     /// The way in which the service writes and reads JSON, for an interceptor or a transport that does so, too.
     public var coders: JsonCoders { fixed.value.coders?.coders ?? .standard }
     /// The number of the exchange that is being prepared or sent, as in ``CallTrace/Exchange/number``; nil for an
@@ -34,10 +31,6 @@ public struct AttemptContext: Sendable {
     public private(set) var interruption: Interruption?
     /// The transport's report on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
-    /// The attempt, for the interceptor's further steps; nil when there is no interceptor.
-    private(set) var attempt: (any OngoingAttempt)?
-    /// How many interceptors, from the outermost, a side request skips.
-    private(set) var depth = 0
     /// The send, if it is one of the two of a hedge; nil if not.
     private(set) var hedged: HedgedSend?
     /// Whether a request may be held back here. False for the second send of a hedge, which a ``NetworkInterceptor`` lets
@@ -54,7 +47,6 @@ public struct AttemptContext: Sendable {
         let streamsResponse: Bool
         let acceptedStatusCodes: HttpStatusCodes
         let call: CallIdentity
-        let facts: CallFacts
         /// The sessions that the call belongs to.
         let sessions: [CallSession]
         /// Whether the call has credentials.
@@ -75,8 +67,6 @@ public struct AttemptContext: Sendable {
     ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
     ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as for most requests.
     ///   - interruption: Ends the exchange. Default: nil, only cancelling its task does.
-    ///   - facts: The facts noted when the call began. Default: none.
-    ///   - onSend: Answers ``send(_:)``. Default: nil; then it throws ``AttemptIsOver``, since there is no call.
     public init(
         number: Int = 1,
         serviceOrigin: HttpOrigin,
@@ -84,9 +74,7 @@ public struct AttemptContext: Sendable {
         remaining: Duration? = nil,
         streamsResponse: Bool = false,
         acceptedStatusCodes: HttpStatusCodes = .success,
-        interruption: Interruption? = nil,
-        facts: CallFacts = CallFacts(),
-        onSend: (@Sendable (HttpRequest) async throws -> HttpResponse<Data>)? = nil
+        interruption: Interruption? = nil
     ) {
         self.init(
             number: number,
@@ -95,11 +83,9 @@ public struct AttemptContext: Sendable {
             remaining: remaining,
             streamsResponse: streamsResponse,
             acceptedStatusCodes: acceptedStatusCodes,
-            call: .none,
-            facts: facts
+            call: .none
         )
         self.interruption = interruption
-        self.attempt = onSend.map(AttemptOfATest.init)
     }
 
     init(
@@ -110,7 +96,6 @@ public struct AttemptContext: Sendable {
         streamsResponse: Bool,
         acceptedStatusCodes: HttpStatusCodes,
         call: CallIdentity,
-        facts: CallFacts,
         sessions: [CallSession] = [],
         isAuthorized: Bool = false,
         coders: JsonCoders.Carried? = nil,
@@ -125,7 +110,6 @@ public struct AttemptContext: Sendable {
                 streamsResponse: streamsResponse,
                 acceptedStatusCodes: acceptedStatusCodes,
                 call: call,
-                facts: facts,
                 sessions: sessions,
                 isAuthorized: isAuthorized,
                 coders: coders,
@@ -145,57 +129,14 @@ extension AttemptContext: Redacted {
     }
 }
 
-// MARK: - For interceptors
-
-extension AttemptContext {
-    /// Sends a request in addition to the attempt's own, for instance to fetch a token first, or to poll a job.
-    ///
-    /// It passes the interceptors further in, is stamped by the call's retrier, follows redirects, and has the
-    /// attempt's timeout. Its answer is returned as it is, whatever its status, and nothing is retried. It has an
-    /// exchange of its own in the trace, and an `Idempotency-Key` of its own if it has one. It counts only for itself:
-    /// what the server may have done with it does not keep the call from another attempt, in which you may be asked to
-    /// send it again.
-    ///
-    /// Pass the attempt's own request, changed or not, to `next`; send a request with any other meaning by this method.
-    ///
-    /// - Throws: ``HttpError``, as `next` does; ``AttemptIsOver`` when the interceptor has returned.
-    public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
-        guard let attempt else { throw AttemptIsOver() }
-        return try await attempt.send(request, past: depth)
-    }
-
-    /// Makes the same call again, with a retrier of its own, without the hook, and outside of this call: its attempts
-    /// do not multiply with this call's, and no deadline but its own ends it. Its result is dropped.
-    ///
-    /// For an interceptor that learns from answers, such as a cache that answers at once and asks the server in a task
-    /// of its own. The call passes all interceptors again, including this one. Nil in a context that a test has made.
-    public var callAgain: (@Sendable () async -> Void)? {
-        guard let attempt, attempt.isReal else { return nil }
-        return { await attempt.callAgain() }
-    }
-
-    /// Follows this attempt from now on, until its call has ended.
-    ///
-    /// Call it while an interceptor runs; later, and in a context that a test has made, it does nothing. The handler is
-    /// released with the call.
-    ///
-    /// - Parameter handler: Takes one event. Called synchronously, on any task of the call: return at once.
-    public func follow(_ handler: @escaping @Sendable (AttemptEvent) -> Void) {
-        attempt?.follow(handler)
-    }
-
-    /// The exchanges of this attempt so far, in the order in which they were sent.
-    public var exchanges: [CallTrace.Exchange] { attempt?.exchanges ?? [] }
-}
-
-/// Thrown when an interceptor sends a request for an attempt that it has already returned from.
+/// Thrown when an interceptor calls its `next` after it has returned.
 public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
     /// Creates the error.
     public init() {}
 
     /// The mistake, and how to correct it.
     public var description: String {
-        "a side request belongs to an attempt, and that is over; make a call of its own"
+        "what an interceptor sends belongs to an attempt, and that is over; make a call of its own"
     }
 }
 
@@ -314,46 +255,11 @@ extension AttemptContext {
     /// The sessions that the call belongs to.
     var sessions: [CallSession] { fixed.value.sessions }
 
-    /// This context for an interceptor with `depth - 1` interceptors around it.
-    func within(_ attempt: any OngoingAttempt, depth: Int) -> AttemptContext {
-        var context = self
-        (context.attempt, context.depth) = (attempt, depth)
-        return context
-    }
-
     /// This context for the attempt's side request of this number, whose answer is read as a whole.
     func aside(_ number: Int) -> AttemptContext {
         var context = self
         context.sideRequest = number
         return context
-    }
-}
-
-/// The judgement of an answer by the request of the call.
-///
-/// A server may report a failure in the body of a 200, and a network may answer in its place with a page of its own.
-/// Only the request's type knows how to read either. An interceptor that keeps answers, or passes one call's answer on
-/// to another, asks for it by ``AttemptContext/verdict(on:)``.
-public enum AnswerVerdict: Sendable {
-    /// The answer can be decoded, or is an error whose body is not decoded, or answers a side request, which is not
-    /// decoded.
-    case taken
-    /// The request gives the answer another status (``Request/status(of:)``), with which the response is given here.
-    case rejected(HttpResponse<Data>)
-    /// The answer cannot be decoded: it does not come from this API, or not from a version that the request knows.
-    case undecodable
-}
-
-extension AttemptContext {
-    /// The judgement of an answer, as it was received (``HttpResponse/asReceived``), by the call's request.
-    ///
-    /// Ask for it before an answer to another call's exchange is used for this call: the two requests may be of types
-    /// that read it differently.
-    ///
-    /// In a context that a test has made, and when the body is still to come, it is ``AnswerVerdict/taken``.
-    public func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
-        guard !streamsResponse, !isSideRequest else { return .taken }
-        return attempt?.verdict(on: response) ?? .taken
     }
 }
 

@@ -107,7 +107,7 @@ public struct UnreadableLine: Error, Sendable, CustomStringConvertible {
 }
 
 extension HttpBodyStream.ReadError: PrintableError {
-    /// What the reader could not take.
+    /// The reason, for people.
     public var description: String {
         switch self {
         case .alreadyRead: "the body was read before, and can be read only once"

@@ -98,8 +98,8 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         }
     }
 
-    /// What the error underneath adds to the kind, so that nothing is printed twice: a transport's error repeats the
-    /// code, and often says no more than the kind. Nil when it adds nothing.
+    /// The text of the error underneath, without what the kind says already; nil when it adds nothing, as mostly a
+    /// transport's error.
     private func addition(of underlying: (any Error)?) -> String? {
         guard let underlying else { return nil }
         var words = Self.describe(underlying)

@@ -52,11 +52,6 @@ public struct HttpError: Error, Sendable {
         get { fields.value.exchange }
         set { fields.value.exchange = newValue }
     }
-    /// The agreement of all calls that failed with the same answer; nil when the answer is this call's alone.
-    public var sharedAnswer: SharedAnswer? {
-        get { fields.value.sharedAnswer }
-        set { fields.value.sharedAnswer = newValue }
-    }
     /// The call that failed; ``CallIdentity/none`` until a call has taken the error up.
     public var call: CallIdentity {
         get { fields.value.call }
@@ -148,7 +143,6 @@ public struct HttpError: Error, Sendable {
                 redirects: exchange?.redirects,
                 retryAfter: retryAfter,
                 exchange: exchange,
-                sharedAnswer: response?.sharedAnswer,
                 underlying: underlying,
                 attempt: attempt,
                 trace: CallTrace()
@@ -168,7 +162,6 @@ public struct HttpError: Error, Sendable {
         var redirects: RedirectSummary?
         var retryAfter: Duration?
         var exchange: CallTrace.Exchange?
-        var sharedAnswer: SharedAnswer?
         var call: CallIdentity = CallIdentity.none
         var isReconnect: Bool = false
         var underlying: (any Error)?

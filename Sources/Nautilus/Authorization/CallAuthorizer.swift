@@ -113,8 +113,20 @@ extension CredentialSource {
     public func authorization(
         _ write: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void
     ) -> any RetrierFactory {
-        AnyRetrierFactory(descriptions: [.authorization]) { [self] in
-            AuthorizationRetrier(authorizer: CallAuthorizer(self, write: write))
+        authorization(write, refusing: { _ in nil })
+    }
+
+    /// - Parameter refuses: Why a failure cannot be mended by a fresh credential, such as for lack of a right; nil if that is
+    ///   not why it has failed.
+    package func authorization(
+        _ write: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
+        refusing refuses: @escaping @Sendable (HttpError) -> (any Error)?
+    ) -> any RetrierFactory {
+        AnyRetrierFactory(
+            descriptions: [.authorization],
+            sharingKey: ObjectIdentifier(ofAny: self).map(SharingKey.init)
+        ) { [self] in
+            AuthorizationRetrier(authorizer: CallAuthorizer(self, write: write), refuses: refuses)
         }
     }
 }
@@ -122,16 +134,22 @@ extension CredentialSource {
 /// Authorizes its call, and has the credential refreshed once when the server has rejected it.
 private struct AuthorizationRetrier<Credential: Sendable>: Retrier {
     let authorizer: CallAuthorizer<Credential>
+    let refuses: @Sendable (HttpError) -> (any Error)?
     private var hasRefreshed = false
     private(set) var reason: RetryReason?
 
-    init(authorizer: CallAuthorizer<Credential>) { self.authorizer = authorizer }
+    init(authorizer: CallAuthorizer<Credential>, refuses: @escaping @Sendable (HttpError) -> (any Error)?) {
+        (self.authorizer, self.refuses) = (authorizer, refuses)
+    }
 
     var credentials: [any CallCredential] { [authorizer] }
 
     mutating func retry<R: Request>(_ request: R, failingWith rejection: HttpError) async -> RetryDecision {
         reason = nil
-        guard let tag = authorizer.rejectedTag(in: rejection) else { return .doNotRetry }
+        guard let tag = rejection.credentialTag(of: authorizer.session) else { return .doNotRetry }
+        guard rejection.rejectsCredential else {
+            return refuses(rejection).map { .fail(with: rejection.asAuthorizationFailure($0)) } ?? .doNotRetry
+        }
         // A fresh credential that is rejected again is an error, not a loop.
         guard !hasRefreshed else { return .doNotRetry }
         // An earlier exchange may have placed the order, and only the question about its outcome was rejected.
@@ -148,4 +166,6 @@ private struct AuthorizationRetrier<Credential: Sendable>: Retrier {
             return .fail(with: rejection.asAuthorizationFailure(error))
         }
     }
+
+    var name: String { "AuthorizationRetrier" }
 }

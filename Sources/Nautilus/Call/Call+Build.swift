@@ -17,7 +17,6 @@ extension Call {
                 streamsResponse: request.streamsResponse,
                 acceptedStatusCodes: request.acceptedStatusCodes,
                 call: book.identity,
-                facts: scope.facts,
                 sessions: bound.sessions.list,
                 isAuthorized: !bound.credentials.isEmpty,
                 coders: carriedCoders,

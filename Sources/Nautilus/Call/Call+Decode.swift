@@ -43,21 +43,6 @@ extension CallConstants: AnswerClassifier {
     func status(of response: HttpResponse<Data>) -> AnswerStatus {
         coders.asCurrent { request.status(of: response) }
     }
-
-    /// The request's verdict on an answer, whether of this call's exchange or of another call's.
-    func verdict(on response: HttpResponse<Data>, accepting accepted: HttpStatusCodes) -> AnswerVerdict {
-        let received = response.asReceived
-        var response = received
-        response.count(as: status(of: received))
-        if response.isReclassified { return .rejected(response) }
-        guard accepted.contains(response.status) else { return .taken }
-        do {
-            _ = try coders.asCurrent { try request.decode(response) }
-            return .taken
-        } catch {
-            return error is CancellationError ? .taken : .undecodable
-        }
-    }
 }
 
 /// The request's word on which status counts for an answer. Not generic over the request: otherwise the runtime would

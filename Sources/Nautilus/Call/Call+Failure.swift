@@ -116,7 +116,7 @@ extension HttpError {
         case let error as URLError:
             // A URLError holds the URL with its query, which may hold a token; only its code is kept.
             self.init(.transport(error.code), stage: stage, delivery: stage == .send ? error.code.delivery : delivery)
-        case let error as RefreshError:
+        case let error as any RefreshFailure:
             let wait = error.retryAfter
             self.init(.authorization, stage: stage, delivery: delivery, retryAfter: wait, underlying: error)
         default:

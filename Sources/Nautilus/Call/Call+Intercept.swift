@@ -1,131 +1,123 @@
 import Foundation
 
 extension Call {
-    /// Stage 2: the service's interceptors, the first outermost, around the exchange.
-    func intercept(
-        _ request: HttpRequest,
-        _ context: AttemptContext,
-        by interceptors: [any CallInterceptor]
-    ) async throws(HttpError) -> HttpResponse<Data> {
-        recorder.willSend(request, serviceOrigin: context.serviceOrigin)
-        let attempt = InterceptedAttempt(self, context, interceptors)
-        ongoing = attempt
-        let outcome = await Result { () async throws(HttpError) in
-            do {
-                return try await attempt.proceed(with: request, context, past: 0) { request in
-                    try await self.exchange(request, context)
-                }
-            } catch is CancellationError {
-                // An interceptor that only waits has sent nothing; the book knows what was sent before or besides.
-                throw self.failure(CancellationError(), in: .intercept, delivery: .notSent)
+    /// Stage 2: the call interceptors, the first outermost, around all attempts.
+    ///
+    /// An answer that they give in place of one to a request of this call, such as a stored or a shared one, is read by this
+    /// call's request. If that cannot read it, the call asks for itself, unless it has sent something that may have changed
+    /// something.
+    func throughCallTier() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
+        let (built, context) = try await repeating { () async throws(HttpError) in try await self.build() }
+        (begun, firstBuilt) = (context, built)
+        recorder.willSend(built, serviceOrigin: context.serviceOrigin)
+        var isAskedAgain = false
+        while true {
+            var response = try await descend(with: built, context)
+            response.hideSecrets(of: built)
+            if let result = ownResult(of: response) { return (response, result) }
+            // Nothing of a user is given to one who has left.
+            if let end = sessions.end { throw recorder.surfacing(failure(end, in: .intercept, delivery: .notSent)) }
+            do throws(HttpError) {
+                return (response, try await foreignResult(of: &response))
             } catch {
-                // So has one that fails by itself.
-                throw self.failure(error, in: .intercept, delivery: .notSent)
+                let isAboutReading = error.stage == .decode || response.isReclassified
+                guard mayShare, isAboutReading, begun != nil || built.method.isSafe else {
+                    throw recorder.surfacing(error)
+                }
+                // A shared answer that others can read; the next one may be that of a call which reads as this one does.
+                let isShared = response.exchange.map { $0.call != scope.id } ?? false
+                isAskedAgain = isShared && !isAskedAgain
+                mayShare = isAskedAgain
             }
         }
-        attempt.end()
-        return try outcome.get()
+    }
+
+    /// Passes a request on to the interceptors, and then to the attempts.
+    private func descend(
+        with request: HttpRequest,
+        _ context: AttemptContext
+    ) async throws(HttpError) -> HttpResponse<Data> {
+        do {
+            return try await proceed(with: request, context, past: 0)
+        } catch {
+            // An interceptor that fails by itself has sent nothing; the book knows what was sent.
+            throw failure(error, in: .intercept, delivery: .notSent)
+        }
+    }
+
+    private func proceed(
+        with request: HttpRequest,
+        _ context: AttemptContext,
+        past depth: Int
+    ) async throws -> HttpResponse<Data> {
+        guard depth < interceptors.count else { return try await attempts(of: request) }
+        let next = CallNext { passedOn, terms in
+            var passedOn = passedOn.hidingSecrets(of: request)
+            if passedOn.header[.idempotencyKey] != nil { self.builder.keepKey(in: &passedOn) }
+            let outer = self.terms
+            defer { self.terms = outer }
+            self.terms = AttemptTerms(
+                accepted: [outer.accepted, terms.accepted],
+                retries: outer.retries && terms.retries
+            )
+            return try await self.proceed(with: passedOn, context, past: depth + 1)
+        }
+        let inner = CallContext(self, context, mayShare: mayShare, depth: depth)
+        return try await interceptors[depth].intercept(request, context: inner, next: next)
+    }
+
+    /// Makes attempts with a request that the call tier has passed on. What it has changed is changed in each of them.
+    private func attempts(of passed: HttpRequest) async throws(HttpError) -> HttpResponse<Data> {
+        let change = firstBuilt.flatMap { RequestChange(from: $0, to: passed) }
+        return try await repeating { () async throws(HttpError) in
+            var (request, context): (HttpRequest, AttemptContext)
+            if let begun = self.begun.take() {
+                (request, context) = (passed, begun)
+            } else {
+                self.recorder.endAnswered()
+                (request, context) = try await self.build()
+                change?.apply(to: &request)
+            }
+            let (response, result) = try await self.attempt(request, context)
+            self.recorder.answered(response.status, by: response.exchange)
+            self.decoded = result is Unread ? nil : response.exchange.map { ($0.number, result) }
+            return response
+        }
+    }
+
+    /// The result of the answer, if it is the last that this call has decoded.
+    private func ownResult(of response: HttpResponse<Data>) -> (any Sendable)? {
+        guard let decoded, let exchange = response.exchange, exchange.call == scope.id,
+            exchange.number == decoded.exchange
+        else { return nil }
+        return decoded.result
+    }
+
+    /// The result of an answer that is not this call's own, or that an interceptor has made.
+    private func foreignResult(of response: inout HttpResponse<Data>) async throws(HttpError) -> any Sendable {
+        if !request.streamsResponse, !response.isReclassified { response.count(as: constants.status(of: response)) }
+        return try await result(of: response)
     }
 }
 
-/// An attempt while its interceptors run: passes the request on from one to the next, and makes their side requests.
-private final class InterceptedAttempt<R: Request>: OngoingAttempt, @unchecked Sendable {
-    // Unchecked: the call's builder is touched under the lock and before the attempt's end; the rest of it never changes.
-    private let call: Call<R>
-    private let context: AttemptContext
-    private let interceptors: [any CallInterceptor]
-    private let state = Locked(State())
-
-    private struct State: Sendable {
-        /// Whether the interceptors have returned.
-        var isOver = false
-        /// How many side requests the attempt has made.
-        var sideRequests = 0
-        var followers = AttemptFollowers()
+extension Call: CallPath {
+    var isAnonymous: Bool { configuration.isAnonymous(request) }
+    var sharingKey: SharingKey? { configuration.factory(for: request).sharingKey }
+    var exchanges: [CallTrace.Exchange] { book.exchanges() }
+    var again: (@Sendable () async -> Void)? {
+        { [bound, request] in await bound.continued(with: request).runAgain() }
     }
 
-    init(_ call: Call<R>, _ context: AttemptContext, _ interceptors: [any CallInterceptor]) {
-        (self.call, self.context, self.interceptors) = (call, context, interceptors)
-    }
+    func account(at depth: Int) -> String? { bound.account(of: depth) }
 
-    /// Passes a request on to the interceptors further in, and then to `exchange`.
-    ///
-    /// - Parameters:
-    ///   - depth: How many interceptors, from the outermost, the request has passed or skips.
-    ///   - ongoing: The side request that is passed on; nil for the attempt's own request.
-    func proceed(
-        with request: HttpRequest,
-        _ context: AttemptContext,
-        past depth: Int,
-        asPartOf ongoing: (any OngoingAttempt)? = nil,
-        _ exchange: CallInterceptor.Next
-    ) async throws -> HttpResponse<Data> {
-        guard depth < interceptors.count else { return try await exchange(request) }
-        let inner = context.within(ongoing ?? self, depth: depth + 1)
-        return try await interceptors[depth].intercept(request, context: inner) { passedOn in
-            var next = passedOn.hidingSecrets(of: request)
-            if ongoing == nil, next.header[.idempotencyKey] != nil {
-                state.withLock { state in
-                    if !state.isOver { call.builder.keepKey(in: &next) }
-                }
-            }
-            return try await proceed(with: next, context, past: depth + 1, asPartOf: ongoing, exchange)
+    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
+        sideRequests += 1
+        let context = context.aside(sideRequests)
+        do {
+            return try await path(as: .side).send(request.withoutKey(builder.key), context)
+        } catch {
+            throw failureAside(error, in: .intercept, delivery: .notSent, of: request, context)
         }
-    }
-
-    /// Ends the attempt: no side request begins from now on, and none that is being stamped touches the call.
-    func end() {
-        state.withLock { $0.isOver = true }
-    }
-
-    var isReal: Bool { true }
-    var exchanges: [CallTrace.Exchange] { call.book.exchanges() }
-    var isFollowed: Bool { state.withLock { !$0.followers.isEmpty } }
-    var isOver: Bool { state.withLock { $0.isOver } }
-
-    func callAgain() async {
-        await call.bound.continued(with: call.request).runAgain()
-    }
-
-    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict {
-        call.constants.verdict(on: response, accepting: context.acceptedStatusCodes)
-    }
-
-    func follow(_ handler: @escaping AttemptFollowers.Handler) {
-        state.withLock { state in
-            if !state.isOver { state.followers.add(handler) }
-        }
-    }
-
-    func tell(_ event: AttemptEvent) {
-        let followers = state.withLock { state in
-            // Releases the followers: a handler may hold an object that holds the attempt.
-            defer { if case .callEnded = event { state.followers = AttemptFollowers() } }
-            return state.followers
-        }
-        followers.tell(event)
-    }
-
-    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
-        let number = state.withLock { state in
-            state.sideRequests += 1
-            return state.sideRequests
-        }
-        let (context, side) = (context.aside(number), SideRequest(of: self))
-        defer { side.end() }
-        let request = request.withoutKey(try whileItGoesOn { call.builder.key })
-        return try await proceed(with: request, context, past: depth, asPartOf: side) { request in
-            let path = try self.whileItGoesOn { self.call.path(as: .side, telling: side) }
-            return try await self.call.sendAside(request, context, along: path)
-        }
-    }
-
-    private func whileItGoesOn<Value>(_ body: () throws -> Value) throws -> Value {
-        var outcome: Result<Value, any Error> = .failure(AttemptIsOver())
-        state.withLock { state in
-            if !state.isOver { outcome = Result { try body() } }
-        }
-        return try outcome.get()
     }
 }
 
@@ -148,43 +140,32 @@ extension HttpRequest {
     }
 }
 
-/// A side request on its way: its own followers follow only it, the attempt's followers follow both.
-private final class SideRequest: OngoingAttempt {
-    private let attempt: any OngoingAttempt
-    private let followers = Locked(AttemptFollowers())
+/// The changes that the call tier has made to a request, for attempts that are built anew.
+struct RequestChange {
+    private let base: HttpRequest
+    private let passed: HttpRequest
 
-    init(of attempt: any OngoingAttempt) {
-        self.attempt = attempt
+    /// Nil when nothing has been changed.
+    init?(from base: HttpRequest, to passed: HttpRequest) {
+        let isSame =
+            base.method == passed.method && base.url == passed.url && base.header == passed.header
+            && base.priority == passed.priority && !passed.body.isOther(than: base.body)
+        if isSame { return nil }
+        (self.base, self.passed) = (base, passed)
     }
 
-    var isReal: Bool { attempt.isReal }
-    var exchanges: [CallTrace.Exchange] { attempt.exchanges }
-    var isFollowed: Bool { followers.withLock { !$0.isEmpty } }
-    var isOver: Bool { attempt.isOver }
-
-    func send(_ request: HttpRequest, past depth: Int) async throws -> HttpResponse<Data> {
-        try await attempt.send(request, past: depth)
-    }
-
-    func callAgain() async {
-        await attempt.callAgain()
-    }
-
-    func verdict(on response: HttpResponse<Data>) -> AnswerVerdict { .taken }
-
-    func follow(_ handler: @escaping AttemptFollowers.Handler) {
-        followers.withLock { $0.add(handler) }
-    }
-
-    func tell(_ event: AttemptEvent) {
-        followers.withLock { $0 }.tell(event)
-        attempt.tell(event)
-    }
-
-    func end() {
-        followers.withLock { followers in
-            defer { followers = AttemptFollowers() }
-            return followers
-        }.tell(.callEnded)
+    func apply(to request: inout HttpRequest) {
+        if base.method != passed.method { request.method = passed.method }
+        if base.url != passed.url { request.url = passed.url }
+        if passed.body.isOther(than: base.body) { request.body = passed.body }
+        if base.priority != passed.priority { request.priority = passed.priority }
+        request.allowsBodyAcrossOrigins = passed.allowsBodyAcrossOrigins
+        for field in base.header.fields where passed.header[field.name] == nil { request.header[field.name] = nil }
+        for name in Set(passed.header.fields.map(\.name)) {
+            let values = passed.header.values(of: name)
+            guard values != base.header.values(of: name) else { continue }
+            request.header[name] = nil
+            for value in values { request.header.add(value, to: name) }
+        }
     }
 }

@@ -4,11 +4,13 @@ extension Call {
     /// - Throws: The error that surfaces when there is no next attempt.
     func delay(after error: HttpError) async throws(HttpError) -> Duration {
         // The call is cancelled, or no time is left: the retrier is not asked.
-        if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) { throw recorder.failed(error) }
+        if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) {
+            throw recorder.surfacing(error)
+        }
         if Task.isCancelled { throw interrupted(error) }
 
         // A stream asks its own retrier, and puts a delay before each connection.
-        if isReconnect, !error.mayChangeWithRequest { throw recorder.failed(error) }
+        if isReconnect, !error.mayChangeWithRequest { throw recorder.surfacing(error) }
 
         let decision = try await decision(after: error)
         let (name, reason) = (retrier.name, retrier.reason)
@@ -18,18 +20,20 @@ extension Call {
 
         switch decision {
         case .doNotRetry:
-            throw recorder.failed(error, .init(retrier: name, action: .stop, reason: reason))
+            throw recorder.surfacing(error, .init(retrier: name, action: .stop, reason: reason))
         case .fail(let other):
             let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
-            throw recorder.failed(error, given, surfacing: other)
-        case .retry(let delay, let permit, let evenIfExecuted):
+            throw recorder.surfacing(error, given, surfacing: other)
+        case .retry(let delay, let payment, let evenIfExecuted):
             let delay = max(.zero, delay)
             // Only a changed request, such as one with a fresh credential, is sent again without a delay.
-            if isReconnect, delay > .zero { throw recorder.failed(error) }
+            if isReconnect, delay > .zero { throw recorder.surfacing(error) }
             if let reason = reasonToStop(before: delay, after: error, evenIfExecuted: evenIfExecuted) {
-                throw recorder.failed(error, .init(retrier: "Call", action: .stop, reason: reason))
+                throw recorder.surfacing(error, .init(retrier: "Call", action: .stop, reason: reason))
             }
-            (payment.due, payment.failure) = (permit, permit == nil ? nil : error)
+            if let payment, !pay(payment) {
+                throw recorder.surfacing(error, .init(retrier: name, action: .stop, reason: .budget))
+            }
             recorder.willRetry(after: error, .init(retrier: name, action: .retry(after: delay), reason: reason))
             return delay
         }
@@ -37,7 +41,8 @@ extension Call {
 
     private func decision(after error: HttpError) async throws(HttpError) -> RetryDecision {
         guard !sessions.isEmpty else { return await retrier.retry(request, failingWith: error) }
-        nonisolated(unsafe) let call = self  // Unsafe: the call waits for the one task that has it meanwhile.
+        // Unsafe: the call waits for the one task that has it meanwhile.
+        nonisolated(unsafe) let call = self
         do {
             return try await sessions.wait { await call.retrier.retry(call.request, failingWith: error) }
         } catch let ending {
@@ -51,7 +56,7 @@ extension Call {
     /// - Throws: The end of one.
     private func checkSessions() throws(HttpError) {
         guard let end = sessions.end else { return }
-        throw recorder.failed(failure(end, in: .retry, delivery: .notSent))
+        throw recorder.surfacing(failure(end, in: .retry, delivery: .notSent))
     }
 
     /// Checks that the call's sessions go on when an attempt has failed: what the server has answered stays in the error,
@@ -62,7 +67,7 @@ extension Call {
         guard let end = sessions.end else { return }
         var ending = failure.asAuthorizationFailure(end)
         ending.retryAfter = nil
-        throw recorder.failed(failure, surfacing: ending)
+        throw recorder.surfacing(failure, surfacing: ending)
     }
 
     /// Waits until the retrier lets the next attempt begin.
@@ -70,14 +75,15 @@ extension Call {
     /// - Throws: What the retrier throws; the end of the session; the cancellation.
     func passGate(after failure: HttpError) async throws(HttpError) {
         guard let last = lastRequest else { return }
-        nonisolated(unsafe) let call = self  // Unsafe: the call waits for the one task that has it meanwhile.
+        // Unsafe: the call waits for the one task that has it meanwhile.
+        nonisolated(unsafe) let call = self
         do {
             try await sessions.wait { try await call.retrier.beforeRetry(of: last) }
             try Task.checkCancellation()
         } catch {
             if Task.isCancelled { throw interrupted(failure) }
             try checkSessions()
-            throw recorder.failed(self.failure(error, in: .retry, delivery: .notSent))
+            throw recorder.surfacing(self.failure(error, in: .retry, delivery: .notSent))
         }
     }
 
@@ -107,7 +113,7 @@ extension Call {
             throw interrupted(failure)
         }
         // The user has signed out during the delay.
-        if !CredentialWork.isWanted { throw recorder.failed(failure) }
+        if !CredentialWork.isWanted { throw recorder.surfacing(failure) }
     }
 
     /// Why the call overrules a retrier that wants another attempt; nil when it does not.
@@ -129,16 +135,25 @@ extension Call {
         return nil
     }
 
+    private func pay(_ payment: RetryPayment) -> Bool {
+        guard payment.pay() else { return false }
+        note(payment)
+        return true
+    }
+
+    /// Notes what has been paid to a budget last, which a success may refund.
+    func note(_ payment: RetryPayment) {
+        paid.removeAll { $0.budget === payment.budget }
+        paid.append(payment)
+    }
+
     /// The error of a call that was cancelled between two attempts: if by its deadline, the last failure; if by the
     /// caller, the cancellation with the failure underneath.
     private func interrupted(_ last: HttpError) -> HttpError {
-        if let deadline, recorder.elapsed >= deadline { return recorder.failed(last) }
-        var last = last
-        // The shared answer holds the payment for a retry that will not be made.
-        last.sharedAnswer = nil
+        if let deadline, recorder.elapsed >= deadline { return recorder.surfacing(last) }
         var error = self.failure(.cancelled, in: .retry, underlying: last)
         error.delivery = last.delivery
-        return recorder.failed(error)
+        return recorder.surfacing(error)
     }
 }
 
@@ -152,68 +167,4 @@ extension HttpError {
 
     /// This error as the reason of a retrier that gives up with it.
     var asReason: RetryReason { .custom(cause ?? kind.description) }
-}
-
-/// The permits for the retries of one call.
-struct RetryPayment {
-    /// The permit for the next attempt, or for the current one if it has sent nothing yet; nil when it is free or paid.
-    var due: RetryPermit?
-    /// The failure that this attempt follows.
-    var failure: HttpError?
-    /// The permits of the retries and second sends that were sent, the latest for each budget that has paid.
-    private(set) var used: [RetryPermit] = []
-
-    init() {}
-
-    /// Creates the payment for the connection that replaces another.
-    init(after end: StreamEnd) {
-        (due, failure) = (end.permit, end.loss)
-    }
-
-    /// The payment due for the attempt that begins; nil when it is free or paid.
-    var next: DuePayment? { due.map { DuePayment(permit: $0, failure: failure) } }
-
-    /// Takes note of what has become of a payment. One that nothing was sent for stays due, or is given back.
-    mutating func settle(_ payment: DuePayment) {
-        let (isAsked, paid) = payment.state
-        if isAsked { due = nil }
-        if let paid { note(paid) }
-    }
-
-    /// Records a permit that has been used; a second send's permit is used at once.
-    mutating func note(_ permit: RetryPermit) {
-        used.removeAll { $0.budget === permit.budget }
-        used.append(permit)
-    }
-}
-
-/// A payment that is made when the request of its attempt is written, in whichever task.
-final class DuePayment: Sendable {
-    private let permit: RetryPermit
-    private let failure: HttpError?
-    private let ending = Locked((isAsked: false, isPaid: false))
-
-    init(permit: RetryPermit, failure: HttpError?) { (self.permit, self.failure) = (permit, failure) }
-
-    /// Whether the permit has been asked to pay, and the permit if it has paid.
-    var state: (isAsked: Bool, paid: RetryPermit?) {
-        ending.withLock { ($0.isAsked, $0.isPaid ? permit : nil) }
-    }
-
-    /// Pays, the first time.
-    ///
-    /// - Throws: The previous failure, when the permit was shared by calls that were given the same answer, another of
-    ///   them has used it, and the budget does not pay again.
-    func pay() throws(HttpError) {
-        let wasAsked = ending.withLock { ending in
-            defer { ending.isAsked = true }
-            return ending.isAsked
-        }
-        if wasAsked { return }
-        if permit.use() { return ending.withLock { $0.isPaid = true } }
-        guard var failure else { return }
-        // The retrier is asked again, and pays on its own from here on.
-        failure.sharedAnswer = nil
-        throw failure
-    }
 }

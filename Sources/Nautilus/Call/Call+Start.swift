@@ -5,16 +5,15 @@ extension CallBinding {
     ///
     /// - Throws: The last real failure; of kind ``FailureKind/environmentChanged(_:)`` when the service had moved while
     ///   the call was bound.
-    public func run() async throws(HttpError) -> HttpResponse<R.Result> { try await run(after: nil) }
+    public func run() async throws(HttpError) -> HttpResponse<R.Result> { try await run(isReconnect: false) }
 
-    /// - Parameter end: The end of a stream's connection that the call replaces with a new connection; nil for none.
-    func run(after end: StreamEnd?) async throws(HttpError) -> HttpResponse<R.Result> {
-        let hook = configuration.hook
+    /// - Parameter isReconnect: Whether the call opens the next connection of a stream.
+    func run(isReconnect: Bool) async throws(HttpError) -> HttpResponse<R.Result> {
         if type(of: hook) == NilServiceHook.self {
-            return try await withinDeadline(after: end, telling: nil).typed(for: request)
+            return try await withinDeadline(isReconnect, telling: nil).typed(for: request)
         }
         do throws(HttpError) {
-            return try await withinDeadline(after: end, telling: hook).typed(for: request)
+            return try await withinDeadline(isReconnect, telling: hook).typed(for: request)
         } catch {
             await hook.onFailure(request, error: error)
             throw error
@@ -24,11 +23,11 @@ extension CallBinding {
     /// Runs a call that repeats another one, so that an interceptor can learn from it; the hook is told only of the first
     /// call.
     func runAgain() async {
-        await CallScope.runOutside { _ = try? await withinDeadline(after: nil, telling: nil) }
+        await CallScope.runOutside { _ = try? await withinDeadline(false, telling: nil) }
     }
 
     private func withinDeadline(
-        after end: StreamEnd?,
+        _ isReconnect: Bool,
         telling hook: (any ServiceHook)?
     ) async throws(HttpError) -> CallOutcome {
         let deadline = earliest(configuration.deadline(of: request), CallDeadline.remaining)
@@ -36,24 +35,23 @@ extension CallBinding {
         // passed.
         let stopwatch = Stopwatch(configuration.clock)
         guard let deadline, deadline > .zero else {
-            return try await withinScope(after: end, telling: hook, deadline, stopwatch).get()
+            return try await withinScope(isReconnect, telling: hook, deadline, stopwatch).get()
         }
         let (result, _) = await TimeLimit(deadline, on: configuration.clock).cancelling {
-            await withinScope(after: end, telling: hook, deadline, stopwatch)
+            await withinScope(isReconnect, telling: hook, deadline, stopwatch)
         }
         return try result.get()
     }
 
     private func withinScope(
-        after end: StreamEnd?,
+        _ isReconnect: Bool,
         telling hook: (any ServiceHook)?,
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
     ) async -> Result<CallOutcome, HttpError> {
         let constants = CallConstants(request, configuration.coders, retryAfterField: configuration.retryAfterField)
-        let scope = CallScope(requestType: R.self, deadline: deadline, stopwatch: stopwatch, facts: facts)
-        let call = Call(self, constants, scope, isReconnect: end != nil)
-        if let end { call.payment = RetryPayment(after: end) }
+        let scope = CallScope(requestType: R.self, deadline: deadline, stopwatch: stopwatch)
+        let call = Call(self, constants, scope, isReconnect: isReconnect)
         return await scope.enter {
             await Result { () async throws(HttpError) in try await call.start(telling: hook) }
         }

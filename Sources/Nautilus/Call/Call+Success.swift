@@ -1,35 +1,45 @@
 import Foundation
 
 extension Call {
-    /// Ends a call that has succeeded: reports it to the retrier and, if the service hedges, to the record of latencies
-    /// and the budget, each once.
+    /// Ends a call that has succeeded: deposits in each budget of its retriers and of hedging, and adds its latency to each of
+    /// their records, once.
     ///
     /// - Parameter response: The answer that the call's result was made of; the trace of the call is added to it.
     func succeeded(by response: inout HttpResponse<Data>) {
-        if book.hedge.isPaid, let budget = configuration.hedging?.budget.budget(of: lastBuilt?.origin) {
-            payment.note(RetryPermit(from: budget, for: .hedge))
-        }
-        let success = success(by: response)
-        if let hedging = configuration.hedging, let origin = success.answered?.request.origin {
-            if book.hedge.isPossible { success.record(in: hedging.latencies) }
-            if let budget = hedging.budget.budget(of: origin) { success.deposit(in: budget) }
-        }
-        retrier.succeeded(success)
+        if let answered = answered(response) { deposit(for: answered) }
         response.trace = recorder.succeeded(response.status, by: response.exchange)
     }
 
-    private func success(by response: HttpResponse<Data>) -> CallSuccess {
-        let exchanges = book.exchanges()
-        // The beginning of a stream does not yet prove that the server can bear it.
-        let permits = request.streamsResponse ? [] : payment.used
-        guard let answered = answered(response) else { return CallSuccess(exchanges: exchanges, permits: permits) }
+    private func deposit(for answered: CallTrace.Exchange) {
         // Redirects and hedges continue the request that was sent first; that request's origin counts.
-        let root = exchanges.first { $0.number == answered.root } ?? answered
-        var latency = answered.latency
-        if let own = latency, root.number != answered.number {
-            latency = max(.zero, answered.start - root.start - root.connectionWait + own)
+        let root =
+            answered.root == answered.number
+            ? answered : book.exchanges().first { $0.number == answered.root } ?? answered
+        let origin = root.request.origin
+        let hedging = configuration.hedging
+        if book.hedge.isPaid, let budget = hedging?.budget.budget(of: lastBuilt?.origin) {
+            note(RetryPayment(from: budget, for: .hedge))
         }
-        return CallSuccess(exchanges: exchanges, answered: root, latency: latency, permits: permits)
+        var budgets = retrier.budgets(for: origin)
+        if let budget = hedging?.budget.budget(of: origin) { budgets.append(budget) }
+        // The beginning of a stream does not yet prove that the server can bear it.
+        let refundable = request.streamsResponse ? [] : paid
+        for (index, budget) in budgets.enumerated() where !budgets[..<index].contains(where: { $0 === budget }) {
+            budget.deposit(refunding: refundable.first { $0.budget === budget }?.charge)
+        }
+        guard let latency = latency(of: answered, since: root) else { return }
+        var records = retrier.latencies
+        if let hedging, book.hedge.isPossible { records.append(hedging.latencies) }
+        for (index, record) in records.enumerated() where !records[..<index].contains(where: { $0 === record }) {
+            record.record(latency, of: origin)
+        }
+    }
+
+    /// How long the server took, from the sending of the first request to the header of the answer; nil if that is not known.
+    /// For a hedged attempt, the least that a caller without a hedge would have waited.
+    private func latency(of answered: CallTrace.Exchange, since root: CallTrace.Exchange) -> Duration? {
+        guard let own = answered.latency, root.number != answered.number else { return answered.latency }
+        return max(.zero, answered.start - root.start - root.connectionWait + own)
     }
 
     /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of

@@ -18,19 +18,30 @@ final class Call<R: Request> {
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
-    var payment = RetryPayment()
+    /// The last payment to each budget.
+    var paid: [RetryPayment] = []
     /// Whether the call opens the next connection of a stream, which decides itself on another attempt.
     let isReconnect: Bool
     /// The request of the last attempt; nil before there is one.
     var lastBuilt: HttpRequest?
-    /// The attempt, for its followers; nil without interceptors.
-    var ongoing: (any OngoingAttempt)?
-    /// The earlier attempts whose followers still wait for the end of the call.
-    private var earlier: [any OngoingAttempt] = []
+    /// The terms that the call tier has set for the attempts within.
+    var terms = AttemptTerms()
+    /// The attempt that has been begun for the call tier, and whose request has not been sent yet; nil for none.
+    var begun: AttemptContext?
+    /// The request that the call tier has seen; nil without one.
+    var firstBuilt: HttpRequest?
+    /// The last answer that was decoded, and its result; nil for none.
+    var decoded: (exchange: Int, result: any Sendable)?
+    /// The server's last answer, kept for the call tier; nil for none.
+    var lastAnswer: HttpResponse<Data>?
+    /// How many side requests its interceptors have made.
+    var sideRequests = 0
+    /// Whether an answer is welcome that is not to a request of this call.
+    var mayShare = true
     // Generic properties come last: any property behind them has no fixed offset.
     /// The parts of the call that never change.
     let constants: CallConstants<R>
-    /// The binding, which stays the same until the call's end.
+    /// The binding that the call goes by until its end.
     let bound: CallBinding<R>
 
     init(_ bound: CallBinding<R>, _ constants: CallConstants<R>, _ scope: CallScope, isReconnect: Bool) {
@@ -57,17 +68,34 @@ final class Call<R: Request> {
     var sessions: [CallSession] { bound.sessions.list }
     var coders: JsonCoders { constants.coders }
 
-    /// Makes attempts, one after the other, until one succeeds or a failure surfaces.
+    /// Runs the call.
     func run() async throws(HttpError) -> CallOutcome {
-        defer { tellEnd() }
+        do throws(HttpError) {
+            var (response, result) = interceptors.isEmpty ? try await attempts() : try await throughCallTier()
+            succeeded(by: &response)
+            return CallOutcome(response: response, result: result)
+        } catch {
+            throw recorder.failed(error)
+        }
+    }
+
+    /// Makes attempts, one after the other, until one succeeds or a failure surfaces.
+    private func attempts() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
+        try await repeating { () async throws(HttpError) in
+            let (built, context) = try await self.build()  // 1
+            return try await self.attempt(built, context)
+        }
+    }
+
+    /// Does something again and again until it succeeds or its failure surfaces.
+    ///
+    /// - Throws: The failure, which is in the trace.
+    func repeating<Value>(_ attempt: () async throws(HttpError) -> Value) async throws(HttpError) -> Value {
         while true {
             do throws(HttpError) {
-                var (response, result) = try await attempt()
-                ongoing?.tell(.succeeded)
-                succeeded(by: &response)
-                return CallOutcome(response: response, result: result)
+                return try await attempt()
             } catch {
-                ongoing?.tell(.failed(error))
+                guard terms.retries else { throw recorder.surfacing(error) }
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)
                 try await passGate(after: error)
@@ -75,34 +103,28 @@ final class Call<R: Request> {
         }
     }
 
-    /// Reports the end of the call to the attempts' followers, and releases the attempts, since each holds its call.
-    private func tellEnd() {
-        for attempt in earlier { attempt.tell(.callEnded) }
-        ongoing?.tell(.callEnded)
-        (earlier, ongoing) = ([], nil)
+    /// Makes one attempt: one pass along the path.
+    func attempt(
+        _ built: HttpRequest,
+        _ context: AttemptContext
+    ) async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
+        var response = try await exchange(built, context)  // 3 to 6
+        response.hideSecrets(of: built)
+        if !interceptors.isEmpty { lastAnswer = response }
+        // The call tier reads it itself.
+        if terms.accepted.contains(response.status) { return (response, Unread()) }
+        return (response, try await result(of: response))
     }
 
-    /// Makes one attempt: one pass along the path.
-    private func attempt() async throws(HttpError) -> (HttpResponse<Data>, any Sendable) {
-        if let last = ongoing.take(), last.isFollowed { earlier.append(last) }
-        let (built, context) = try await build()  // 1
-        var response =
-            if interceptors.isEmpty {
-                try await exchange(built, context)
-            } else {
-                try await intercept(built, context, by: interceptors)  // 2, around 3 to 5
-            }
-        response.hideSecrets(of: built)
-        // An answer that an interceptor has supplied or changed, such as a decrypted one, may say something else.
-        if !interceptors.isEmpty, !request.streamsResponse, !response.isReclassified {
-            response.count(as: constants.status(of: response))
-        }
-        try validate(response)  // 6
-        // 7
-        if request.streamsResponse { return (response, try await decodeStream(of: response)) }
-        return (response, try decode(response))
+    /// Stages 7 and 8.
+    func result(of response: HttpResponse<Data>) async throws(HttpError) -> any Sendable {
+        try validate(response)
+        return request.streamsResponse ? try await decodeStream(of: response) : try decode(response)
     }
 }
+
+/// The result of an answer that the call's request has not read.
+struct Unread: Sendable {}
 
 /// The parts of a call that never change, so that its exchanges, in whatever task, and the calls within it may use them.
 final class CallConstants<R: Request>: Sendable {

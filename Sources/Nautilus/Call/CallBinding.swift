@@ -17,41 +17,43 @@ public struct CallBinding<R: Request>: Sendable {
     let configuration: ServiceConfiguration
     /// Where it goes; the failure is that of its first attempt.
     let target: Result<CallTarget, InvalidRequest>
-    let facts: CallFacts
+    /// The hook of this call.
+    let hook: any ServiceHook
     /// The credentials of its requests to the service's own origin; none for an anonymous call.
     let credentials: [any CallCredential]
     /// The interceptors around the call, and around each send.
     let tiers: (call: [any CallInterceptor], network: [any NetworkInterceptor])
     /// The sessions that it belongs to, wherever it goes; none for an anonymous call.
     public let sessions: CallSessions
+    /// The account of the call as each call interceptor has named it; nil for none.
+    private let accounts: [String?]
     nonisolated(unsafe) let retrier: any Retrier  // Unsafe: it is handed over to the one task that runs the call.
     /// Why the call fails before it has begun: it could not be bound to one environment, or to the sessions that it
     /// continues. Nil if it could.
     let failure: (any Error)?
 
-    /// - Parameter earlier: What the call that it continues goes by. Default: it continues none.
+    /// - Parameter earlier: The sessions of the call that it continues. Default: it continues none.
     init(
         _ request: R,
         to configuration: ServiceConfiguration,
-        continuing earlier: (sessions: CallSessions, facts: CallFacts)? = nil
+        continuing earlier: CallSessions? = nil
     ) {
         #if DEBUG
             NearMissWarnings.shared.check(configuration, request)
         #endif
         let isAnonymous = configuration.isAnonymous(request)
         let target = Result { () throws(InvalidRequest) in try CallTarget(of: request, for: configuration) }
-        if let facts = earlier?.facts, facts.isSignedOut == isAnonymous {
-            self.facts = facts
-        } else {
-            // The facts note the call's owner at the same moment at which its retrier takes hold of a session.
-            let base = (try? target.get())?.service
-            facts = CallFacts(of: request, to: configuration, at: base, isAnonymous: isAnonymous)
-        }
+        let environment = (try? target.get())?.service.place ?? ""
+        hook = configuration.hook.bound(to: request, in: environment, isAnonymous: isAnonymous)
+        let tiers = configuration.interceptors.tiers
+        let accounts = tiers.call.map { $0.account(of: request) }
         retrier = configuration.factory(for: request).create(for: request)
         credentials = isAnonymous ? [] : retrier.credentials
-        tiers = configuration.interceptors.tiers
+        // The account is that of the session which the retrier has taken hold of.
+        self.accounts = zip(accounts, tiers.call).map { $0 == $1.account(of: request) ? $0 : nil }
+        self.tiers = tiers
         let own = CallSessions(list: credentials.map(\.session).filter { $0 !== CallSession.unending })
-        sessions = earlier?.sessions ?? own
+        sessions = earlier ?? own
         failure = Self.failure(target, configuration) ?? sessions.refusal(of: own)
         (self.request, self.configuration, self.target) = (request, configuration, target)
     }
@@ -71,6 +73,14 @@ public struct CallBinding<R: Request>: Sendable {
         }
     }
 
+    /// The account that the call has for an interceptor; nil if it had none when the call was bound, or has another now.
+    func account(of interceptor: Int) -> String? {
+        guard let account = accounts[interceptor], account == tiers.call[interceptor].account(of: request) else {
+            return nil
+        }
+        return account
+    }
+
     /// Binds a call that continues this one: in the same environment, in the same sessions. If one of them is over, or
     /// another user has signed in since, the call fails with the ``RefreshError`` that says how.
     public func continued<Next: Request>(with next: Next) -> CallBinding<Next> {
@@ -87,7 +97,7 @@ public struct CallBinding<R: Request>: Sendable {
 
     /// Binds a call that continues this one by a configuration that was derived from its own.
     func continued<Next: Request>(with next: Next, by configuration: ServiceConfiguration) -> CallBinding<Next> {
-        CallBinding<Next>(next, to: configuration, continuing: (sessions, facts))
+        CallBinding<Next>(next, to: configuration, continuing: sessions)
     }
 }
 
@@ -97,22 +107,6 @@ extension CallSessions {
         if let end = list.end { return end }
         let isSame = own.isEmpty || own.list.elementsEqual(list, by: ===)
         return isSame ? nil : .superseded
-    }
-}
-
-extension CallFacts {
-    /// The facts that the parts of a service note when a call is bound.
-    fileprivate init(
-        of request: some Request,
-        to configuration: ServiceConfiguration,
-        at base: BaseUrl?,
-        isAnonymous: Bool
-    ) {
-        self.init(environment: base?.place ?? "")
-        isSignedOut = isAnonymous
-        for interceptor in configuration.interceptors { interceptor.noteFacts(of: request, in: &self) }
-        configuration.hook.noteFacts(of: request, in: &self)
-        configuration.transport.noteFacts(of: request, in: &self)
     }
 }
 

@@ -29,8 +29,6 @@ public struct StreamConnections<R: Request> {
     private let limit: ReconnectLimit
     /// The state that keeps the stream going; nil before the first connection is open.
     private var reconnection: StreamReconnection<R>?
-    /// The end that the next connection follows; nil for the first one.
-    private var end: StreamEnd?
 
     /// Creates the connections of a stream, without opening any.
     ///
@@ -60,13 +58,13 @@ public struct StreamConnections<R: Request> {
         while true {
             let call = calls.continued(with: opening)
             do throws(HttpError) {
-                let response = try await call.run(after: end.take())
+                let response = try await call.run(isReconnect: reconnection != nil)
                 noteOpening(response.trace)
                 return response
             } catch {
                 // The first connection, a reader that has left, or another user.
                 guard reconnection != nil, !Task.isCancelled, !(call.failure is RefreshError) else { throw error }
-                end = try await reconnection?.next(after: error)
+                try await reconnection?.waitForNext(after: error)
             }
         }
     }
@@ -97,7 +95,7 @@ public struct StreamConnections<R: Request> {
     ///   the retrier's own failure; the cancellation.
     public mutating func waitForNext(after end: HttpError, notBefore delay: Duration = .zero) async throws(HttpError) {
         reconnection?.serverDelay = delay
-        self.end = try await reconnection?.next(after: end)
+        try await reconnection?.waitForNext(after: end)
     }
 }
 
@@ -152,7 +150,7 @@ private struct StreamReconnection<R: Request> {
     /// - Parameter failure: How the connection ended, or the failure of the call that was to open it.
     /// - Throws: The failure, with its trace, when the retrier does not want another connection, or the limit is
     ///   reached; the retrier's own failure; the cancellation.
-    mutating func next(after failure: HttpError) async throws(HttpError) -> StreamEnd {
+    mutating func waitForNext(after failure: HttpError) async throws(HttpError) {
         let loss = lost(failure)
         let outage =
             self.outage
@@ -171,7 +169,7 @@ private struct StreamReconnection<R: Request> {
         case .fail(let other):
             let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
             throw ended(by: loss, given, surfacing: other)
-        case .retry(let wanted, let permit, let evenIfExecuted):
+        case .retry(let wanted, let payment, let evenIfExecuted):
             // As in a call: the next connection might execute the request twice.
             if !evenIfExecuted, loss.mustNotBeRepeated {
                 throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: .mayHaveExecuted))
@@ -182,6 +180,9 @@ private struct StreamReconnection<R: Request> {
             let moment = stopwatch.elapsed + delay - outage.start
             if let reason = limit.reasonToStop(after: outage.count, at: moment) {
                 throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: reason))
+            }
+            if let payment, !payment.pay() {
+                throw ended(by: loss, .init(retrier: name, action: .stop, reason: .budget))
             }
             outage.count += 1
             tell(loss, .init(retrier: name, action: .retry(after: delay), reason: reason))
@@ -197,7 +198,6 @@ private struct StreamReconnection<R: Request> {
                 throw loss.cancelled()
             }
             self.outage = outage
-            return StreamEnd(loss: loss.error, permit: permit)
         }
     }
 
@@ -313,14 +313,6 @@ private struct StreamLoss {
     func cancelled() -> HttpError {
         final(nil, surfacing: HttpError(.cancelled, stage: .retry, delivery: error.delivery, underlying: error))
     }
-}
-
-/// The end of a stream's connection, to be followed by another one.
-struct StreamEnd: Sendable {
-    /// How the connection ended.
-    let loss: HttpError
-    /// The permit that pays for the next connection; nil when it is free.
-    let permit: RetryPermit?
 }
 
 /// When a stream's connection counts as having served, and how fast connections follow one another.

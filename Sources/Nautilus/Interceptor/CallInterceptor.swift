@@ -10,42 +10,94 @@ public enum CallTierStage: Int, Sendable {
     case sharing
 }
 
-/// Wraps every attempt of every call of a service, before a credential has been asked for: caches, shares, logs.
+/// Wraps every call of a service as a whole, with all its attempts, before a credential has been asked for: caches, shares,
+/// logs.
 ///
 /// ```swift
 /// struct RequestId: CallInterceptor {
-///     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+///     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
 ///         var request = request
 ///         request.header["X-Request-Id"] = UUID().uuidString
 ///         return try await next(request)
 ///     }
 /// }
 /// ```
-/// The response has not been validated and may have any status. Whether it could be decoded, and what was finally sent, is
-/// reported by ``AttemptContext/follow(_:)``.
+/// Its changes of a request are made in every attempt; all else is read anew for each. To see or change each attempt, write
+/// a ``NetworkInterceptor``.
 ///
 /// When an interceptor sends a request to another origin, fields set by the service or the request stay behind if their
 /// names are sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; a sensitive field with a
 /// different value goes along.
 public protocol CallInterceptor: HttpInterceptor {
-    /// The rest of the path: the interceptors further in, the credential, the exchange and its redirects.
-    ///
-    /// Not `Sendable` by design: it must be called in the call's task, one call after the other.
-    typealias Next = (HttpRequest) async throws -> HttpResponse<Data>
+    /// The rest of the path.
+    typealias Next = CallNext
 
     /// Where it stands among the others. Default: ``CallTierStage/changing``.
     var callTierStage: CallTierStage { get }
 
-    /// Handles one attempt: calls `next` once, or not at all (to answer by itself), or repeatedly (to retry by itself).
+    /// The account of the user whose call it is, for an interceptor that keeps what it knows of one user from another; nil,
+    /// the default, for none.
     ///
-    /// - Throws: Any error; it becomes the attempt's failure. An error of `next` is the framework's and keeps its kind,
+    /// Asked when a call is bound, before and after its retrier takes hold of a session: the name that both agree on is the
+    /// call's ``CallContext/account``. It must return at once. An interceptor around another passes the question on.
+    ///
+    /// - Parameter request: The request as declared, for a service whose requests name their user.
+    func account<R: Request>(of request: R) -> String?
+
+    /// Handles a call: calls `next` once, or not at all (to answer by itself), or repeatedly, one after the other.
+    ///
+    /// - Returns: An answer. If it is not one that `next` has given, the call's request reads it; if that cannot be decoded,
+    ///   and nothing has been sent for the call, the interceptors are asked once more, with ``CallContext/mayShare`` false.
+    /// - Throws: Any error; it surfaces, and no retrier is asked. An error of `next` is the framework's and keeps its kind,
     ///   as do errors of URL loading and cancellations; any other error becomes kind `custom`, and lies underneath.
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data>
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data>
 }
 
 extension CallInterceptor {
     /// Returns ``CallTierStage/changing``.
     public var callTierStage: CallTierStage { .changing }
+    /// Nil.
+    public func account<R: Request>(of request: R) -> String? { nil }
     /// Around a call.
     public var tier: InterceptorTier { .call(self) }
+}
+
+/// The rest of a call's path: the interceptors further in, and all attempts, with their retries.
+///
+/// Not `Sendable` by design: it is called in the call's task, one time after the other.
+public struct CallNext {
+    private let proceed: (HttpRequest, AttemptTerms) async throws -> HttpResponse<Data>
+
+    /// Creates a path that ends here, as a test of an interceptor does.
+    public init(_ send: @escaping (HttpRequest) async throws -> HttpResponse<Data>) {
+        proceed = { request, _ in try await send(request) }
+    }
+
+    init(_ proceed: @escaping (HttpRequest, AttemptTerms) async throws -> HttpResponse<Data>) {
+        self.proceed = proceed
+    }
+
+    /// Passes the request on, and returns an answer that the call's request accepts and has decoded.
+    ///
+    /// - Parameters:
+    ///   - accepted: Further statuses that are answers, such as a cache's 304; the call's request does not read them.
+    ///     Default: none.
+    ///   - retries: Whether failures are retried. Default: true; false for who knows better than to wait, such as a cache
+    ///     that has a stale answer.
+    /// - Throws: ``HttpError``, the last real failure.
+    public func callAsFunction(
+        _ request: HttpRequest,
+        accepting accepted: HttpStatusCodes = [],
+        retries: Bool = true
+    ) async throws -> HttpResponse<Data> {
+        try await proceed(request, AttemptTerms(accepted: accepted, retries: retries))
+    }
+}
+
+/// The terms that the call tier sets for the attempts within.
+struct AttemptTerms: Sendable {
+    /// Statuses that are answers to the interceptor, whatever the request accepts.
+    var accepted: HttpStatusCodes = []
+    /// Whether the retrier is asked.
+    var retries = true
 }

@@ -185,8 +185,7 @@ extension Hedging {
 
     /// Whether the budget pays for a second send to `origin`, which costs as much as a retry after an ordinary failure.
     func pays(to origin: HttpOrigin) -> Bool {
-        guard let budget = budget.budget(of: origin) else { return true }
-        return budget.withdraw(.hedge)?.use() == true
+        budget.budget(of: origin)?.withdraw(.hedge) ?? true
     }
 
     private func delay(to origin: HttpOrigin) -> Duration? {

@@ -36,7 +36,7 @@ public struct IdempotencyKeys: CallInterceptor {
     /// Adds a key if the request needs one and has none.
     public func intercept(
         _ request: HttpRequest,
-        context: AttemptContext,
+        context: CallContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
         let needsKey = !request.method.isIdempotent && request.header[.idempotencyKey] == nil

@@ -156,7 +156,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
     }
 }
 
-/// What the readers of a response's body have to know of it.
+/// The properties of a response's body by which it is read.
 struct BodyOrigin: Sendable {
     /// The coders of the service that the body comes from; nil for the standard ones.
     var coders: JsonCoders.Carried?

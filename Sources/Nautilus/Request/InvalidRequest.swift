@@ -74,7 +74,7 @@ extension HttpHeader.Name {
     fileprivate static let transferEncoding = HttpHeader.Name("Transfer-Encoding")
     fileprivate static let expect = HttpHeader.Name("Expect")
 
-    /// What to do instead of setting the field.
+    /// The advice: how to do without the field.
     fileprivate var remedy: String {
         switch self {
         case .host: "it follows from the URL, so put the host into the base URL"

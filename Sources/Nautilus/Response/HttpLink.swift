@@ -82,7 +82,7 @@ struct LinkParser {
         field = FieldReader(text)
     }
 
-    /// What is between two commas of a field.
+    /// The part between two commas of a field.
     struct Entry {
         /// The link; nil without a target in brackets.
         let link: HttpLink?

@@ -28,11 +28,6 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// and after the last redirect. It is for interceptors, which have seen it before these changes. Nil wherever
     /// ``exchange`` is nil.
     public var request: HttpRequest? { origins?.value.request }
-    /// The agreement of all calls that were given this same answer; nil if it was given to only one call.
-    public var sharedAnswer: SharedAnswer? {
-        get { origins?.value.sharedAnswer }
-        set { changeOrigins { $0.sharedAnswer = newValue } }
-    }
     /// Whether the request has given the response its status, and not the server; see ``Request/status(of:)``.
     public var isReclassified: Bool { origins?.value.received != nil }
     /// The response as the server sent it, without the request's own status, for an interceptor that gives it to calls of
@@ -148,7 +143,6 @@ private struct ResponseOrigins: Sendable {
     var trace = CallTrace()
     var exchange: CallTrace.Exchange?
     var request: HttpRequest?
-    var sharedAnswer: SharedAnswer?
     /// The values in the URL's path that are not printed.
     var pathSecrets: [String] = []
     var isIncomplete = false
@@ -179,45 +173,5 @@ extension HttpResponse: Redacted {
     public var customMirror: Mirror {
         let fields = header.fields.map { $0.hiding(pathSecrets).description }
         return Mirror(self, children: ["response": description, "header": fields.joined(separator: "\n")])
-    }
-}
-
-/// An answer that several calls were given, so that its failure counts as one failure and leads to one retry.
-///
-/// Suppose that a hundred calls wait for one exchange and get its 503. If each drew a delay and paid from the retry
-/// budget, one failure would be charged a hundred times, and the retries would go out one by one. So an interceptor
-/// that gives one answer to several calls sets ``HttpResponse/sharedAnswer`` or ``HttpError/sharedAnswer`` to the same
-/// object for all of them. Their retriers agree by it: the decision of the first holds for all.
-public final class SharedAnswer: Sendable {
-    private struct Key: Hashable {
-        let type: ObjectIdentifier
-        let party: ObjectIdentifier?
-    }
-
-    /// The agreed values, each with its party, which is kept alive so that no other object can get its identity.
-    private let values = Locked<[Key: (party: (any AnyObject & Sendable)?, value: any Sendable)]>([:])
-
-    /// Creates a shared answer on which nothing is agreed yet.
-    public init() {}
-
-    /// Returns the agreed value, which is the first that a caller has made of this type and for this party.
-    ///
-    /// - Parameters:
-    ///   - party: The party to the agreement, since retriers that pay from different budgets cannot pay together.
-    ///     Default: nil, all callers.
-    ///   - make: Makes the value. Called without a lock; if two callers are first at the same time, it is called by
-    ///     both, and one value is dropped.
-    public func agree<Value: Sendable>(
-        for party: (any AnyObject & Sendable)? = nil,
-        on make: () -> Value
-    ) -> Value {
-        let key = Key(type: ObjectIdentifier(Value.self), party: party.map { ObjectIdentifier($0) })
-        if let agreed = values.withLock({ $0[key]?.value }) as? Value { return agreed }
-        let made = make()
-        return values.withLock { values in
-            if let agreed = values[key]?.value as? Value { return agreed }
-            values[key] = (party, made)
-            return made
-        }
     }
 }

@@ -92,17 +92,16 @@ public struct Backoff: Sendable {
         return jitter != .none
     }
 
-    /// The shortest and longest delays that may be drawn before any of `count` retries. Looks at 100 retries at most,
-    /// by which all delays have grown to their cap.
-    func range(ofRetries count: Int) -> ClosedRange<Duration> {
-        var (shortest, longest) = ([Duration](), [Duration]())
+    /// The shortest and the longest delay before each of the first `count` retries, a hundred at most.
+    func ranges(ofRetries count: Int) -> [ClosedRange<Duration>] {
+        var ranges: [ClosedRange<Duration>] = []
         for retry in 1...max(1, min(count, 100)) {
-            let (before, most) = (shortest.last ?? .zero, longest.last ?? .zero)
-            shortest.append(delay(beforeRetry: retry, previous: before, random: Extreme(fraction: 0)))
-            longest.append(delay(beforeRetry: retry, previous: most, random: Extreme(fraction: 1)))
+            let (before, most) = (ranges.last?.lowerBound ?? .zero, ranges.last?.upperBound ?? .zero)
+            let shortest = delay(beforeRetry: retry, previous: before, random: Extreme(fraction: 0))
+            let longest = delay(beforeRetry: retry, previous: most, random: Extreme(fraction: 1))
+            ranges.append(shortest...max(shortest, longest))
         }
-        let lowest = shortest.min() ?? .zero
-        return lowest...max(lowest, longest.max() ?? lowest)
+        return ranges
     }
 
     /// Always draws the same number, to get the lowest or the highest delay.

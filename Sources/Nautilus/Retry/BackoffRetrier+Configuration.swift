@@ -68,16 +68,6 @@ extension BackoffRetrier.Configuration {
         }
     }
 
-    /// Whether a retrier of this policy could choose `delay` after `error`, in any of its retries.
-    func couldChoose(_ delay: Duration, after error: HttpError) -> Bool {
-        let schedule = schedule(after: error)
-        let range = schedule.range(ofRetries: maxAttempts - 1)
-        guard let hint = error.retryAfter else { return range.contains(delay) }
-        let isDrawn = gate == nil && !error.isRefusal && schedule.isJittered
-        let latest = isDrawn ? hint + Self.longestSpread : hint
-        return delay >= max(range.lowerBound, hint) && delay <= max(range.upperBound, latest)
-    }
-
     /// The longest delay of the schedule before a feed's next connection, before jitter.
     private static let longestReconnectDelay = Duration.seconds(30)
 
@@ -101,19 +91,12 @@ extension BackoffRetrier.Configuration {
         return hint + span.scaled(by: random.clampedFraction())
     }
 
-    /// The budget's answer to a retry after `error`.
-    ///
-    /// - Parameter charge: What to charge for the retry; nil when it is free.
-    func payment(for charge: RetryCharge?, after error: HttpError) -> Payment {
-        guard let charge, let budget = budget.budget(of: error.request?.origin) else { return .free }
-        return budget.withdraw(charge).map(Payment.permit) ?? .refused
-    }
-
-    /// How a retry is paid for.
-    enum Payment: Sendable {
-        case free
-        case permit(RetryPermit)
-        case refused
+    /// The payment for a retry after `error`; nil when it is free.
+    func payment(for error: HttpError) -> RetryPayment? {
+        guard let charge = RetryCharge(after: error), let budget = budget.budget(of: error.request?.origin) else {
+            return nil
+        }
+        return RetryPayment(from: budget, for: charge)
     }
 
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.
@@ -158,6 +141,9 @@ extension BackoffRetrier.Configuration: RetrierFactory {
         BackoffRetrier(self)
     }
 
+    /// These rules: calls whose failures are retried in the same way, for as long, and from the same budget, are alike.
+    public var sharingKey: SharingKey? { SharingKey(Key(self)) }
+
     /// The description of these rules.
     public var descriptions: [RetryDescription] {
         [
@@ -190,5 +176,26 @@ extension BackoffRetrier.Configuration: RetrierFactory {
 
     private struct LowestDraw: RandomSource {
         func nextFraction() -> Double { 0 }
+    }
+}
+
+/// The rules that are equal in two policies whose calls fail alike.
+private struct Key: Hashable {
+    let maxAttempts: Int
+    let delays: [[ClosedRange<Duration>]]
+    let condition: RetryCondition
+    let retryAfterCap: Duration
+    let retriesNonIdempotentRequests: Bool
+    let objects: [ObjectIdentifier?]
+
+    init(_ policy: BackoffRetrier.Configuration) {
+        (maxAttempts, condition) = (policy.maxAttempts, policy.condition)
+        delays = [policy.backoff, policy.throttlingBackoff ?? policy.backoff].map {
+            $0.ranges(ofRetries: policy.maxAttempts - 1)
+        }
+        (retryAfterCap, retriesNonIdempotentRequests) = (policy.retryAfterCap, policy.retriesNonIdempotentRequests)
+        objects = [policy.budget.keeper, policy.gate, policy.latencies].map {
+            $0.flatMap(ObjectIdentifier.init(ofAny:))
+        }
     }
 }

@@ -73,43 +73,22 @@ public struct BackoffRetrier: Retrier {
         let pause = policy.remainingPause(for: error) ?? .zero
         if pause > delay { reason = .gate(pause) }
 
-        // A retry that the call has no time for must not be paid for.
         if let reason = policy.reasonTooLate(for: max(delay, pause), after: error) { return refuse(because: reason) }
-        // Calls that were given the same answer share one retry of it, at the same time and paid for once.
-        let retry = agreed(on: delay, pause, after: error)
-        if case .refused = retry.payment { return refuse(because: .budget) }
         (retries, lastDelay, self.reason) = (retries + 1, step, reason)
-        delay = max(retry.delay, pause)
-        let permit: RetryPermit? = if case .permit(let permit) = retry.payment { permit } else { nil }
-        return .retry(after: delay, paying: permit, evenIfExecuted: policy.retriesNonIdempotentRequests)
+        return .retry(
+            after: max(delay, pause),
+            paying: policy.payment(for: error),
+            evenIfExecuted: policy.retriesNonIdempotentRequests
+        )
     }
 
-    /// Reports the success to the budget and the latencies.
-    public mutating func succeeded(_ success: CallSuccess) {
-        guard let origin = success.answered?.request.origin else { return }
-        if let budget = policy.budget.budget(of: origin) { success.deposit(in: budget) }
-        if let latencies = policy.latencies { success.record(in: latencies) }
+    /// The budget of the configuration.
+    public func budgets(for origin: HttpOrigin) -> [any RetryBudget] {
+        policy.budget.budget(of: origin).map { [$0] } ?? []
     }
 
-    /// The payment for the retry and its delay, apart from the gate's pause.
-    private func agreed(on delay: Duration, _ pause: Duration, after error: HttpError) -> SharedRetry {
-        func pay() -> SharedRetry {
-            SharedRetry(payment: policy.payment(for: RetryCharge(after: error), after: error), delay: delay)
-        }
-        guard let shared = error.sharedAnswer else { return pay() }
-        let retry = shared.agree(for: policy.budget.budget(of: error.request?.origin), on: pay)
-        // Another service's retrier may have decided first, with more patience or more time.
-        guard policy.couldChoose(retry.delay, after: error),
-            policy.reasonTooLate(for: max(retry.delay, pause), after: error) == nil
-        else { return pay() }
-        return retry
-    }
-
-    /// The retry shared by calls that were given the same answer.
-    private struct SharedRetry: Sendable {
-        let payment: Configuration.Payment
-        let delay: Duration
-    }
+    /// The record of the configuration.
+    public var latencies: [OriginLatencies] { policy.latencies.map { [$0] } ?? [] }
 
     private mutating func refuse(because reason: RetryReason) -> RetryDecision {
         self.reason = reason

@@ -48,10 +48,11 @@ public struct ComposedRetrier: Retrier {
         return .doNotRetry
     }
 
-    /// Tells all retriers.
-    public mutating func succeeded(_ success: CallSuccess) {
-        for index in retriers.indices { retriers[index].succeeded(success) }
-    }
+    /// The budgets of all retriers.
+    public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.flatMap { $0.budgets(for: origin) } }
+
+    /// The records of all retriers.
+    public var latencies: [OriginLatencies] { retriers.flatMap(\.latencies) }
 
     /// The reason of the retrier that decided; when all refused, the last reason given.
     public var reason: RetryReason? { decider?.reason }
@@ -63,6 +64,10 @@ public struct ComposedRetrier: Retrier {
         let factories: [any RetrierFactory]
 
         var descriptions: [RetryDescription] { factories.flatMap(\.descriptions) }
+        var sharingKey: SharingKey? {
+            let keys = factories.compactMap(\.sharingKey)
+            return keys.count == factories.count ? SharingKey(keys) : nil
+        }
         var signedOut: any RetrierFactory { Factory(factories: factories.map(\.signedOut)) }
 
         func create<R: Request>(for request: R) -> any Retrier {

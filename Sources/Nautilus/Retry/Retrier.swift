@@ -29,13 +29,12 @@ public protocol Retrier: NonisolatedConformance {
     /// A retrier that does not retry leaves its state unchanged.
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision
 
-    /// Notes that the call has succeeded. Called exactly once, at its end, but not when a hook has fulfilled the call.
-    ///
-    /// A retrier that contains another one passes the message on. Default: nothing.
-    ///
-    /// - Parameter success: The success, with the exchanges of its attempt. Report it to budgets and latencies by its
-    ///   methods: each then counts it once, even when several retriers know it.
-    mutating func succeeded(_ success: CallSuccess)
+    /// The budgets that pay for retries to an origin. A call that succeeds deposits in each, once, even if several retriers
+    /// name it. A retrier that contains another names those of both. Default: none.
+    func budgets(for origin: HttpOrigin) -> [any RetryBudget]
+
+    /// The records of how long servers take, to each of which a call that succeeds adds its latency, once. Default: none.
+    var latencies: [OriginLatencies] { get }
 
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
     var reason: RetryReason? { get }
@@ -48,8 +47,10 @@ extension Retrier {
     public var credentials: [any CallCredential] { [] }
     /// Returns at once.
     public mutating func beforeRetry(of request: HttpRequest) async throws {}
-    /// Does nothing.
-    public mutating func succeeded(_ success: CallSuccess) {}
+    /// None.
+    public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { [] }
+    /// None.
+    public var latencies: [OriginLatencies] { [] }
     /// No reason.
     public var reason: RetryReason? { nil }
     /// The type's name.
@@ -65,6 +66,11 @@ public protocol RetrierFactory: Sendable {
     /// empty, nothing is known of them.
     var descriptions: [RetryDescription] { get }
 
+    /// The key of calls that fail alike: one whose key is equal may be given another's answer, or its failure
+    /// (`RequestCoalescing`). Default: nil, nothing: such a call shares with nobody. A factory that wraps others combines
+    /// their keys.
+    var sharingKey: SharingKey? { get }
+
     /// The factory for calls that need no credential, as ``HttpService/signedOut`` makes them: the same retriers, but
     /// without those that authorize, and without waits for a refresh. Default: if the ``descriptions`` say that the
     /// retriers authorize, a factory of retriers that never retry; otherwise this factory. A factory that wraps others
@@ -73,12 +79,32 @@ public protocol RetrierFactory: Sendable {
 }
 
 extension RetrierFactory {
+    /// Nil: its calls share with nobody.
+    public var sharingKey: SharingKey? { nil }
     /// Returns an empty list: nothing is known of the retriers.
     public var descriptions: [RetryDescription] { [] }
     /// Returns a factory of retriers that never retry if these authorize, and this factory otherwise.
     public var signedOut: any RetrierFactory {
         descriptions.contains(where: \.authorizes) ? NilRetrier.factory() : self
     }
+}
+
+/// The key of calls that fail alike (``RetrierFactory/sharingKey``).
+public struct SharingKey: Hashable, Sendable {
+    private let value: any Hashable & Sendable
+
+    /// Creates the key of all calls for which the value is equal.
+    public init(_ value: some Hashable & Sendable) {
+        self.value = value
+    }
+
+    /// Whether the values are of the same type, and equal.
+    public static func == (left: SharingKey, right: SharingKey) -> Bool {
+        AnyHashable(left.value) == AnyHashable(right.value)
+    }
+
+    /// Hashes the value.
+    public func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 }
 
 /// The decision of a retrier. `true` stands for an immediate retry, `false` for none.
@@ -88,11 +114,11 @@ public enum RetryDecision: Sendable, ExpressibleByBooleanLiteral {
     ///
     /// - Parameters:
     ///   - after: How long to wait first.
-    ///   - paying: The permit that pays for the retry; the call uses it when the retry is sent, and drops it unused if
-    ///     the retry is never sent. Default: nil, the retry is free.
+    ///   - paying: What the retry costs. The call pays when nothing else keeps it from the retry; if the budget refuses, the
+    ///     error surfaces. Default: nil, the retry is free.
     ///   - evenIfExecuted: Whether the request may be executed twice. Default: false: the call refuses another attempt
     ///     unless the failure ``HttpError/isSafeToRepeat``.
-    case retry(after: Duration, paying: RetryPermit? = nil, evenIfExecuted: Bool = false)
+    case retry(after: Duration, paying: RetryPayment? = nil, evenIfExecuted: Bool = false)
     /// Leave the decision to the next retrier; when none retries, the error surfaces.
     case doNotRetry
     /// Let another error surface instead of the failure.
@@ -117,9 +143,14 @@ public struct AnyRetrierFactory: RetrierFactory {
     /// - Parameters:
     ///   - descriptions: The retriers' limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known
     ///     of them.
+    ///   - sharingKey: What the calls have in common, as in ``RetrierFactory/sharingKey``. Default: nil, nothing.
     ///   - make: Makes the retrier of a call.
-    public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable () -> any Retrier) {
-        self.base = ClosureFactory(descriptions: descriptions) { _ in make() }
+    public init(
+        descriptions: [RetryDescription] = [],
+        sharingKey: @autoclosure @escaping @Sendable () -> SharingKey? = nil,
+        _ make: @escaping @Sendable () -> any Retrier
+    ) {
+        self.base = ClosureFactory(descriptions: descriptions, key: sharingKey) { _ in make() }
     }
 
     /// Creates a factory whose retriers depend on the request.
@@ -129,7 +160,7 @@ public struct AnyRetrierFactory: RetrierFactory {
     ///     of them.
     ///   - make: Makes the retrier of a call of the request.
     public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
-        self.base = ClosureFactory(descriptions: descriptions, make: make)
+        self.base = ClosureFactory(descriptions: descriptions, key: { nil }, make: make)
     }
 
     /// Hides the type of a factory.
@@ -144,6 +175,8 @@ public struct AnyRetrierFactory: RetrierFactory {
 
     /// The limits of the retriers, as far as they are known.
     public var descriptions: [RetryDescription] { base.descriptions }
+    /// The key of the factory inside.
+    public var sharingKey: SharingKey? { base.sharingKey }
     /// The signed-out factory of the factory inside.
     public var signedOut: any RetrierFactory { base.signedOut }
 
@@ -153,7 +186,10 @@ public struct AnyRetrierFactory: RetrierFactory {
 
 private struct ClosureFactory: RetrierFactory {
     let descriptions: [RetryDescription]
+    let key: @Sendable () -> SharingKey?
     let make: @Sendable (any Request) -> any Retrier
+
+    var sharingKey: SharingKey? { key() }
 
     func create<R: Request>(for request: R) -> any Retrier {
         make(request)
@@ -172,7 +208,7 @@ public struct NilRetrier: Retrier {
 
     /// Makes retriers that never retry.
     public static func factory() -> AnyRetrierFactory {
-        AnyRetrierFactory { NilRetrier() }
+        AnyRetrierFactory(sharingKey: SharingKey("NilRetrier")) { NilRetrier() }
     }
 }
 

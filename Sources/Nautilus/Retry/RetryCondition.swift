@@ -10,7 +10,7 @@ import Foundation
 /// ```
 /// Whether the *request* may be repeated is another question, answered by ``HttpError/isSafeToRepeat``;
 /// ``BackoffRetrier`` asks both.
-public struct RetryCondition: Sendable {
+public struct RetryCondition: Hashable, Sendable {
     /// One line of the table.
     public struct Verdict: Hashable, Sendable {
         /// Whether another attempt makes sense.
@@ -152,7 +152,7 @@ public struct RetryCondition: Sendable {
 }
 
 extension HttpError {
-    /// What the answer says by `x-should-retry`; nil if it does not say.
+    /// The value of the answer's `x-should-retry`; nil if it has none.
     fileprivate var shouldRetry: Bool? {
         let values = (response?.header.values(of: "x-should-retry") ?? [])
             .flatMap { $0.lowercased().split(separator: ",").map(\.trimmingBlanks) }

@@ -13,7 +13,7 @@
 /// ```
 /// All its other properties are those of the configuration, so do not declare them: calls would not ask for them.
 public protocol ConfiguredService<RequestError>: HttpService {
-    /// What a call goes by, read once, when it is bound.
+    /// The configuration that a call goes by, read once, when it is bound.
     var configuration: ServiceConfiguration { get }
 }
 

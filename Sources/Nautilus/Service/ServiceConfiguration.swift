@@ -219,7 +219,7 @@ struct ChangedService<RequestError: Error>: ConfiguredService {
 
     var configuration: ServiceConfiguration {
         let own = base.configuration
-        // What a change adds to the header comes on top of what an earlier one has added.
+        // Changes add to the header, each on top of the earlier ones.
         var changed = own
         (changed.header, changed.asyncHeader) = ([:], nil)
         change(&changed)

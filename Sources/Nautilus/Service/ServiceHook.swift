@@ -14,6 +14,18 @@
 /// To wrap every attempt, write a ``CallInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
 /// results, see `CachingServiceHook`.
 public protocol ServiceHook: ServicePart {
+    /// The hook of one call, asked when the call is bound, before its retrier is made; it must return at once. Default: this
+    /// hook, for all calls.
+    ///
+    /// For a hook that must know whose call it is: by the time that a call ends, another user may have signed in. A hook
+    /// around others asks them, too.
+    ///
+    /// - Parameters:
+    ///   - request: The request as declared.
+    ///   - environment: The service's base URL, without the query; services with different ones belong to different
+    ///     environments. Empty if it is invalid.
+    ///   - isAnonymous: Whether the call has no user, as those of ``HttpService/signedOut`` have none.
+    func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook
     /// Called before anything is built. If the hook returns a response, the call ends with it: nothing is sent, and
     /// ``onSuccess(_:response:)`` is not called.
     ///
@@ -30,6 +42,8 @@ public protocol ServiceHook: ServicePart {
 }
 
 extension ServiceHook {
+    /// This hook.
+    public func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook { self }
     /// Fulfils nothing.
     public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? { nil }
     /// Does nothing.
@@ -72,9 +86,9 @@ public struct ComposedServiceHook: ServiceHook {
     /// The shared objects of all hooks.
     public var sharedObjects: [any AnyObject & Sendable] { hooks.flatMap(\.sharedObjects) }
 
-    /// Has each hook note its facts, in order.
-    public func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-        for hook in hooks { hook.noteFacts(of: request, in: &facts) }
+    /// The hooks of one call, in the same order.
+    public func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
+        ComposedServiceHook(hooks.map { $0.bound(to: request, in: environment, isAnonymous: isAnonymous) })
     }
 
     /// Asks the hooks in order until one fulfils the call, and reports a success to those before it.

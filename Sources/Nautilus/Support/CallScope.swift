@@ -23,26 +23,19 @@ package struct CallScope: Sendable {
     package let deadline: Duration?
     /// The time since the call began, on the clock of its service.
     package let stopwatch: Stopwatch
-    /// The facts that the service's parts have noted.
-    let facts: CallFacts
     private let isOver = Locked(false)
     /// The task that the deadline binds; nil outside of all tasks.
     private var task: Int?
 
     /// Creates a scope within the current one, for a call in the current task.
-    package init(
-        requestType: any Any.Type,
-        deadline: Duration?,
-        stopwatch: Stopwatch,
-        facts: CallFacts = CallFacts()
-    ) {
+    package init(requestType: any Any.Type, deadline: Duration?, stopwatch: Stopwatch) {
         id = Self.lastId.withLock { last in
             last += 1
             return last
         }
         ancestorIds = Self.current.map { [$0.id] + $0.ancestorIds.prefix(Self.maxAncestors - 1) } ?? []
         (self.requestType, self.deadline, self.stopwatch) = (requestType, deadline?.clampedToCentury, stopwatch)
-        (self.facts, task) = (facts, Self.currentTask)
+        task = Self.currentTask
     }
 
     /// The call that the current task works for; nil outside of all calls, and once it has ended.
@@ -98,63 +91,4 @@ public enum CallDeadline {
     /// Nil if the call has no deadline, outside of all calls, and in another task started within the call: a deadline
     /// does not bind tasks that may outlive the call. Child tasks are ended by the cancellation of the call's task.
     public static var remaining: Duration? { CallScope.current?.remaining }
-}
-
-/// Facts about a call, noted when it begins since they may change later, such as whose call it is.
-///
-/// A call may take long: it waits for its turn, for a retry, for a header that takes time. By the time that an
-/// interceptor sees an attempt, the user or the environment may have changed, while the call's retrier still belongs to
-/// the old one. So a part of a service that needs such a fact notes it at the beginning
-/// (``ServicePart/noteFacts(of:in:)``), and looks it up later:
-/// ```swift
-/// final class Audit: CallInterceptor {
-///     func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-///         facts.note(session.userId, by: self)
-///     }
-///
-///     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-///         let user = context.facts.fact(notedBy: self) as? String
-///         …
-///     }
-/// }
-/// ```
-public struct CallFacts: Sendable {
-    /// The base URL of the call's service when the call began, without the query. Services with different values belong
-    /// to different environments. Empty if the URL is invalid, or a test names none.
-    public let environment: String
-    /// Whether the call is a guest's, made through a service with ``HttpService/signedOut``.
-    public var isSignedOut = false
-    private var facts: [(owner: any AnyObject & Sendable, fact: any Sendable)] = []
-
-    /// Creates a value without facts, for a test of an interceptor.
-    ///
-    /// - Parameter environment: The service's base URL. Default: none, since most parts of a service do not use it.
-    public init(environment: String = "") {
-        self.environment = environment
-    }
-
-    /// The facts about the call that the current task works for; nil outside of all calls. Meant for a ``ServiceHook``;
-    /// interceptors and transports have them in ``AttemptContext/facts``.
-    public static var current: CallFacts? { CallScope.current?.facts }
-
-    /// Notes a fact, replacing the one that the same object has noted before.
-    ///
-    /// - Parameters:
-    ///   - fact: The fact.
-    ///   - owner: The object that will look the fact up; it is kept alive until the call has ended.
-    public mutating func note(_ fact: some Sendable, by owner: any AnyObject & Sendable) {
-        facts.removeAll { $0.owner === owner }
-        facts.append((owner, fact))
-    }
-
-    /// Returns the fact that an object has noted; nil if it has noted none, for instance because it was not part of the
-    /// service when the call began.
-    public func fact(notedBy owner: any AnyObject & Sendable) -> (any Sendable)? {
-        facts.first { $0.owner === owner }?.fact
-    }
-}
-
-extension CallFacts: Redacted {
-    /// The number of facts, without the facts, which may tell whose call it is.
-    public var description: String { "\(facts.count) facts" }
 }

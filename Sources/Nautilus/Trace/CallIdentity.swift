@@ -8,7 +8,8 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     /// The numbers of the calls within which this one was made, the innermost first and at most 16; empty when there is
     /// none, or when it had already ended then.
     public let ancestors: [UInt64]
-    private let requestType: (any Any.Type)?
+    /// The type of the call's request; nil for no call.
+    package let requestType: (any Any.Type)?
 
     /// The identity of no call.
     public static let none = CallIdentity(id: 0, ancestors: [], requestType: nil)

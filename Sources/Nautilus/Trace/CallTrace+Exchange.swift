@@ -6,7 +6,7 @@ extension CallTrace {
         public enum Role: String, Sendable, Hashable {
             /// The attempt's own request.
             case main
-            /// An additional request by an interceptor, made by ``AttemptContext/send(_:)`` or with `next`.
+            /// An additional request by an interceptor, made by ``CallContext/send(_:)`` or with `next`.
             case side
             /// The second send of a slow attempt.
             case hedge

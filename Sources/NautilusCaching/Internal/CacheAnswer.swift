@@ -8,7 +8,8 @@ struct CacheAnswer {
     let fetch: Int64
     /// The request as it went on the wire, if that is known; otherwise as the cache saw it.
     let sent: HttpRequest
-    private let watch: ExchangeWatch
+    /// Whether it carried a credential.
+    private let hasCredential: Bool
     private let requestTime: Int64
     private let responseTime: Int64
 
@@ -16,32 +17,34 @@ struct CacheAnswer {
         _ response: HttpResponse<Data>,
         _ question: CacheQuestion,
         _ fetch: Int64,
-        _ watch: ExchangeWatch,
+        besides appFields: Set<HttpHeader.Name>,
         requestTime: Int64,
         responseTime: Int64
     ) {
-        (self.response, self.question, self.fetch, self.watch) = (response, question, fetch, watch)
-        sent = watch.sent ?? response.request ?? question.request
+        (self.response, self.question, self.fetch) = (response, question, fetch)
+        sent = response.request ?? question.request
+        hasCredential = sent.hasCredential(besides: appFields)
         (self.requestTime, self.responseTime) = (requestTime, responseTime)
     }
 
-    /// Whether the response answers the request that was made. It does not if a redirect led to another URL, or if an
-    /// interceptor further in sent another request in its place.
+    /// Whether the response answers the request that was made. It does not if a redirect led to another URL, if an
+    /// interceptor further in sent another request in its place, or if it may have gone out for another account.
     var isOfTarget: Bool {
         guard sent.method == question.request.method, sent.body.isEmpty, CacheTarget(sent) == question.target else {
             return false
         }
-        return response.url.map { CacheTarget($0) == question.target } ?? true
+        return question.isCurrent && (response.url.map { CacheTarget($0) == question.target } ?? true)
     }
 
     /// Whether the answer may be given to others of the same account.
-    var isOwn: Bool { isOfTarget && isOfThisAttempt && watch.allowsSharing }
+    var isOwn: Bool {
+        isOfTarget && isOfThisCall && (!hasCredential || question.partition.account != nil)
+    }
 
-    /// Whether this attempt itself got the answer from the server. An answer to another call, for which this one
-    /// waited, is kept by that call. An answer that an interceptor made by itself does not show whose it is.
-    private var isOfThisAttempt: Bool {
-        if let exchange = response.exchange { return exchange.call == question.context.call.id }
-        return watch.sent != nil || question.context.call == .none
+    /// Whether this call itself got the answer from the server. An answer to another call, for which this one waited, is
+    /// kept by that call. An answer that an interceptor made by itself does not show whose it is.
+    private var isOfThisCall: Bool {
+        response.exchange.map { $0.call == question.context.call.id } ?? (question.context.call == .none)
     }
 
     /// Whether the request forbids storing its answer, as the cache saw it or as it went on the wire.

@@ -17,21 +17,17 @@ enum CacheDecision: Hashable, Sendable {
     ///   - stored: The stored response to the request; nil when there is none.
     ///   - freshness: How fresh the stored response is.
     ///   - request: The request's `Cache-Control`.
-    ///   - isRetry: Whether an attempt of the same call has failed before. The stored response may be the one that
-    ///     failed, or just as old, so the server is asked; unconditionally if the stored response is an error, which a
-    ///     304 would only repeat.
-    init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl, isRetry: Bool = false) {
+    init(stored: StoredResponse?, freshness: Freshness?, request: CacheControl) {
         guard let stored, let freshness else {
             // §5.2.1.7: nothing is stored, and the server must not be asked.
             self = request.onlyIfCached ? .unavailable : .forward
             return
         }
-        switch isRetry ? .notAsItIs : Self.use(of: stored, freshness, request) {
+        switch Self.use(of: stored, freshness, request) {
         case .asItIs: self = .serve(age: freshness.age)
         case .whileRevalidating where request.onlyIfCached: self = .serve(age: freshness.age)
         case .whileRevalidating: self = .serveWhileRevalidating(age: freshness.age)
         case .notAsItIs where request.onlyIfCached: self = .unavailable
-        case .notAsItIs where isRetry && stored.status >= 400: self = .forward
         case .notAsItIs: self = stored.hasValidator ? .validate : .forward
         }
     }

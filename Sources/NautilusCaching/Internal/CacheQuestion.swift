@@ -1,18 +1,27 @@
 import Nautilus
 
-/// A request that a cache may answer, and the attempt that it belongs to.
-struct CacheQuestion: Sendable {
+/// A request that a cache may answer, and the call that it belongs to.
+struct CacheQuestion {
     let request: HttpRequest
     let target: CacheTarget
-    let account: CallAccount
+    /// The partition that answers come from and go to.
+    let partition: CachePartition
     let control: CacheControl
-    let context: AttemptContext
+    let context: CallContext
+    private let accounts: CacheAccounts
 
-    init(_ request: HttpRequest, _ target: CacheTarget, _ account: CallAccount, _ context: AttemptContext) {
-        (self.request, self.target, self.account, self.context) = (request, target, account, context)
+    init(
+        _ request: HttpRequest,
+        _ target: CacheTarget,
+        _ partition: CachePartition,
+        _ accounts: CacheAccounts,
+        _ context: CallContext
+    ) {
+        (self.request, self.target, self.partition) = (request, target, partition)
+        (self.accounts, self.context) = (accounts, context)
         control = CacheControl(request.header)
     }
 
-    /// The partition that answers may come from.
-    var partition: CachePartition { account.partition }
+    /// Whether the call still belongs to its account, so that its answer may be kept.
+    var isCurrent: Bool { accounts.partition(of: request, context) == partition }
 }

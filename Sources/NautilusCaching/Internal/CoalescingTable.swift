@@ -4,9 +4,6 @@ import Nautilus
 enum CoalescingVerdict<Outcome: Sendable>: Sendable {
     /// Take this outcome; it is meant for all.
     case share(Outcome)
-    /// Take this outcome, unless the call cannot use it, as the leader cannot: then wait for the leader's call to come
-    /// again.
-    case shareWhileAway(Outcome, call: UInt64)
     /// Make the exchange in place of a leader whose outcome is its own, for example because it was cancelled.
     case lead(Int)
     /// Go on alone, since the outcome belongs to one call only.
@@ -39,13 +36,13 @@ where Waiter.ID: Sendable {
     private struct Leader: Sendable {
         let number: Int
         let urgency: Int
-        let call: UInt64
+        let call: CallIdentity
     }
 
     private struct Follower: Identifiable, Sendable {
         let waiter: Waiter
         let urgency: Int
-        let call: UInt64
+        let call: CallIdentity
         var id: Waiter.ID { waiter.id }
     }
 
@@ -55,20 +52,16 @@ where Waiter.ID: Sendable {
         /// The leaders, which make the exchange: the first, and any later one that was more urgent than those before
         /// it.
         var leaders: [Leader] = []
-        /// The leader whose credential was refused, until its call comes again or ends; nil for none.
-        var absent: Leader?
-        /// Whether calls that wait for the absent leader may still be on their way to the line.
-        var isAwaited = false
         var followers = WaitingLine<Follower>()
 
-        /// The highest urgency among the leaders that followers wait for; nil when there are none.
-        var urgency: Int? { (leaders.map(\.urgency) + [absent].compactMap { $0?.urgency }).max() }
+        /// The highest urgency among the leaders; nil when there are none.
+        var urgency: Int? { leaders.map(\.urgency).max() }
     }
 
     /// The flights of each key, one per number of changes; nearly always just one.
     private var flights: [Key: [Flight]] = [:]
     private var lastNumber = 0
-    /// How often each call leads, or is waited for while absent.
+    /// How often each call leads.
     private var waitedFor: [UInt64: Int] = [:]
     /// How many requests that may have changed something have ended.
     private(set) var changes: Int64 = 0
@@ -88,20 +81,14 @@ where Waiter.ID: Sendable {
     mutating func begin(_ visit: Visit) -> Role {
         // An enclosing call leads and is waited for; waiting here for another exchange could wait for that very call.
         if visit.call.ancestors.contains(where: { waitedFor[$0] != nil }) { return .goAlone }
-        let waiting = takeBack(visit)
-        defer { for follower in waiting { add(follower, visit.key) } }
         if let urgency = current(visit.key)?.urgency, urgency >= visit.urgency { return .follow }
-        return .lead(addLeader(visit.key, urgency: visit.urgency, call: visit.call.id))
+        return .lead(addLeader(visit.key, urgency: visit.urgency, call: visit.call))
     }
 
     /// Waits for the exchange under way, unless it has ended since the first look.
-    ///
-    /// - Parameter call: The call that is expected to make it; nil for any.
-    mutating func join(_ visit: Visit, _ waiter: Waiter, awaiting call: UInt64? = nil) -> Role {
-        // If the expected call is gone, go alone; otherwise each call in turn would find out the same.
-        if let call, !isExpected(call, visit.key) { return .goAlone }
+    mutating func join(_ visit: Visit, _ waiter: Waiter) -> Role {
         let role = begin(visit)
-        if role == .follow { add(Follower(waiter: waiter, urgency: visit.urgency, call: visit.call.id), visit.key) }
+        if role == .follow { add(Follower(waiter: waiter, urgency: visit.urgency, call: visit.call), visit.key) }
         return role
     }
 
@@ -122,40 +109,29 @@ where Waiter.ID: Sendable {
         return removeFollowers(key, index).map { ($0, .share(outcome)) }
     }
 
-    /// Ends a leader's exchange with an outcome for all followers except those that cannot use it either: the leader's
-    /// call comes again, and so do they.
-    mutating func endForReturn(_ key: Key, leader number: Int, sharing outcome: Outcome) -> [(Waiter, Verdict)] {
+    /// Ends a leader's exchange with an outcome for those whose requests are of the leader's type, and read it as it does;
+    /// the others wait for one of their own to make the exchange.
+    mutating func end(_ key: Key, leader number: Int, sharingWithinType outcome: Outcome) -> [(Waiter, Verdict)] {
         guard let (leader, index) = removeLeader(key, number) else { return [] }
-        if flights[key]?[index].leaders.isEmpty == true {
-            setAbsent(leader, key, index)
-            flights[key]?[index].isAwaited = true
-        }
-        return removeFollowers(key, index).map { ($0, .shareWhileAway(outcome, call: leader.call)) }
+        let type = leader.call.requestType.map { ObjectIdentifier($0) }
+        let alike = flights[key]?[index].followers.remove(where: {
+            $0.call.requestType.map { ObjectIdentifier($0) } == type
+        })
+        return (alike ?? []).map { ($0.waiter, .share(outcome)) } + promote(key, index)
     }
 
     /// Replaces a leader that has left by the most urgent follower, and among equals by the one that has waited
     /// longest; by none where an equally urgent leader remains.
     mutating func leave(_ key: Key, leader number: Int) -> [(Waiter, Verdict)] {
-        guard let (_, index) = removeLeader(key, number), let flight = flights[key]?[index] else { return [] }
+        removeLeader(key, number).map { promote(key, $0.1) } ?? []
+    }
+
+    private mutating func promote(_ key: Key, _ index: Int) -> [(Waiter, Verdict)] {
+        guard let flight = flights[key]?[index] else { return [] }
         defer { removeIdle(key) }
         guard let next = flight.followers.first, next.urgency > flight.urgency ?? .min else { return [] }
         _ = flights[key]?[index].followers.popFirst()
         return [(next.waiter, .lead(addLeader(key, index, urgency: next.urgency, call: next.call)))]
-    }
-
-    /// Removes a leader whose credential was refused; its followers go on waiting until its call comes again or ends.
-    mutating func leaveForReturn(_ key: Key, leader number: Int) {
-        guard let (leader, index) = removeLeader(key, number) else { return }
-        if flights[key]?[index].leaders.isEmpty == true { setAbsent(leader, key, index) }
-        removeIdle(key)
-    }
-
-    /// Ends a call. Calls that may have waited for its return go alone, unless another call leads.
-    mutating func endCall(_ key: Key, _ call: UInt64) -> [(Waiter, Verdict)] {
-        guard let index = absence(of: call, key) else { return [] }
-        removeAbsent(key, index)
-        guard flights[key]?[index].leaders.isEmpty == true else { return [] }
-        return removeFollowers(key, index).map { ($0, .goAlone) }
     }
 
     /// Ends the sharing of an exchange that turns out to be useless to others: it goes on, and its followers go alone.
@@ -182,14 +158,14 @@ extension CoalescingTable {
         flights[key]?[index].followers.append(follower, urgency: follower.urgency)
     }
 
-    private mutating func addLeader(_ key: Key, urgency: Int, call: UInt64) -> Int {
+    private mutating func addLeader(_ key: Key, urgency: Int, call: CallIdentity) -> Int {
         addLeader(key, currentIndex(key), urgency: urgency, call: call)
     }
 
-    private mutating func addLeader(_ key: Key, _ index: Int, urgency: Int, call: UInt64) -> Int {
+    private mutating func addLeader(_ key: Key, _ index: Int, urgency: Int, call: CallIdentity) -> Int {
         lastNumber += 1
         flights[key]?[index].leaders.append(Leader(number: lastNumber, urgency: urgency, call: call))
-        waitedFor[call, default: 0] += 1
+        waitedFor[call.id, default: 0] += 1
         return lastNumber
     }
 
@@ -210,61 +186,26 @@ extension CoalescingTable {
     }
 
     private mutating func release(_ leader: Leader) {
-        let count = waitedFor[leader.call] ?? 0
-        waitedFor[leader.call] = count > 1 ? count - 1 : nil
+        let count = waitedFor[leader.call.id] ?? 0
+        waitedFor[leader.call.id] = count > 1 ? count - 1 : nil
     }
 
     private mutating func removeIdle(_ key: Key) {
         for index in (flights[key]?.indices ?? 0..<0).reversed() {
-            guard let flight = flights[key]?[index], flight.leaders.isEmpty, flight.followers.count == 0,
-                !flight.isAwaited || flight.absent == nil
-            else { continue }
-            removeAbsent(key, index)
+            guard let flight = flights[key]?[index], flight.leaders.isEmpty, flight.followers.count == 0 else {
+                continue
+            }
             flights[key]?.remove(at: index)
         }
         if flights[key]?.isEmpty == true { flights[key] = nil }
     }
 }
 
-// MARK: - Calls that come again
-
-extension CoalescingTable {
-    private func absence(of call: UInt64, _ key: Key) -> Int? { flights[key]?.firstIndex { $0.absent?.call == call } }
-
-    /// Whether a call leads, or is expected to come again.
-    private func isExpected(_ call: UInt64, _ key: Key) -> Bool {
-        flights[key]?.contains { flight in
-            flight.absent?.call == call || flight.leaders.contains { $0.call == call }
-        } == true
-    }
-
-    private mutating func setAbsent(_ leader: Leader, _ key: Key, _ index: Int) {
-        removeAbsent(key, index)
-        flights[key]?[index].absent = leader
-        waitedFor[leader.call, default: 0] += 1
-    }
-
-    private mutating func removeAbsent(_ key: Key, _ index: Int) {
-        if let absent = flights[key]?[index].absent.take() { release(absent) }
-        flights[key]?[index].isAwaited = false
-    }
-
-    /// Takes back a call that comes again and that others wait for.
-    ///
-    /// - Returns: The followers that are to wait for the exchange which the call asks for now. Its answer is newer than
-    ///   any change that has ended since, because nothing of that exchange has been sent yet.
-    private mutating func takeBack(_ visit: Visit) -> [Follower] {
-        guard let index = absence(of: visit.call.id, visit.key) else { return [] }
-        removeAbsent(visit.key, index)
-        guard flights[visit.key]?[index].leaders.isEmpty == true else { return [] }
-        defer { removeIdle(visit.key) }
-        return flights[visit.key]?[index].followers.removeAll() ?? []
-    }
-}
-
 /// The values that make requests identical.
 struct CoalescingKey: Hashable, Sendable {
     let partition: CachePartition
+    /// The key of the calls' retriers.
+    private let alike: SharingKey
     private let method: HttpMethod
     private let target: CacheTarget
     private let header: HttpHeader
@@ -278,10 +219,12 @@ struct CoalescingKey: Hashable, Sendable {
         _ request: HttpRequest,
         _ target: CacheTarget,
         _ partition: CachePartition,
-        _ context: AttemptContext,
+        _ alike: SharingKey,
+        _ context: CallContext,
         ignoring ignoredNames: Set<HttpHeader.Name>
     ) {
-        (self.partition, self.method, self.target, self.timeout) = (partition, request.method, target, context.timeout)
+        (self.partition, self.alike, self.target) = (partition, alike, target)
+        (method, timeout) = (request.method, context.timeout)
         redirects = [301, 302, 303, 307, 308].filter(context.acceptedStatusCodes.contains)
         header =
             ignoredNames.isEmpty

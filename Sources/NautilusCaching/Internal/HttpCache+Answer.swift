@@ -5,18 +5,10 @@ extension HttpCache {
     /// Answers with the stored response if the rules allow it, or asks the server.
     func answer(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
         let stored = await find(question)
-        // The user has left while the disk was read.
-        guard question.account.isCurrent else { return try await next(question.request) }
         if CacheRevalidation.current(for: question.target, in: self) != nil {
             return try await fetch(question, knowing: stored, next)
         }
-        let decision = CacheDecision(
-            stored: stored,
-            freshness: stored.map(freshness(of:)),
-            request: question.control,
-            isRetry: question.context.number > 1
-        )
-        switch decision {
+        switch CacheDecision(stored: stored, freshness: stored.map(freshness(of:)), request: question.control) {
         case .serve(let age):
             guard let stored else { break }
             return serve(stored, age: age, question)
@@ -28,7 +20,7 @@ extension HttpCache {
                 revalidate(question, callAgain)
                 return serve(stored, age: age, question)
             }
-            defer { end(question) }
+            defer { end(question.target, question.partition) }
             return try await fetch(question, knowing: stored, next)
         case .validate:
             return try await fetch(question, knowing: stored, next)
@@ -45,8 +37,7 @@ extension HttpCache {
         )
     }
 
-    /// Returns a stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1), and forgets it if it
-    /// cannot be decoded.
+    /// Returns a stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1).
     ///
     /// - Parameter answer: The server's answer that permits serving the stored response, which then counts as its
     ///   exchange; nil when nothing was sent.
@@ -56,7 +47,6 @@ extension HttpCache {
         _ question: CacheQuestion,
         from answer: HttpResponse<Data>? = nil
     ) -> HttpResponse<Data> {
-        forgetUndecodable(stored, question)
         var response = answer ?? HttpResponse(body: Data())
         response.status = stored.status
         response.header = stored.header
@@ -65,19 +55,19 @@ extension HttpCache {
         return response
     }
 
-    /// Forgets a response when the attempt that gets it cannot decode it.
+    /// Asks the server on behalf of a call that could not read the stored response, which is forgotten.
     ///
     /// The sign-in page of a captive network comes with the URL, the status and the headers of a real answer: only the
     /// request's type can tell that it is not one.
-    func forgetUndecodable(_ stored: StoredResponse, _ question: CacheQuestion) {
-        let (target, partition, bodyID) = (question.target, question.partition, stored.bodyID)
-        question.context.follow { [self] event in
-            guard case .failed(let error) = event, error.isUndecodable else { return }
+    func answerAnew(_ question: CacheQuestion, _ next: Next) async throws -> HttpResponse<Data> {
+        if let stored = await find(question) {
+            let (target, partition) = (question.target, question.partition)
             memory.withLock { memory in
-                memory.remove(bodyID: bodyID, target, partition)
+                memory.remove(bodyID: stored.bodyID, target, partition)
                 disk?.write(memory.variants(target, partition), target, partition)
             }
         }
+        return try await fetch(question, knowing: nil, next)
     }
 
     /// The stored response for a request, in memory or else on disk.
@@ -103,25 +93,17 @@ extension HttpCache {
         memory.withLock { $0.beginRevalidation(question.target, question.partition) }
     }
 
-    private func end(_ question: CacheQuestion) {
-        memory.withLock { $0.endRevalidation(question.target, question.partition) }
+    private func end(_ target: CacheTarget, _ partition: CachePartition) {
+        memory.withLock { $0.endRevalidation(target, partition) }
     }
 
     /// Asks the server in a separate call with its own retrier, in the background.
     private func revalidate(_ question: CacheQuestion, _ callAgain: @escaping @Sendable () async -> Void) {
+        let (target, partition) = (question.target, question.partition)
+        let revalidation = CacheRevalidation(question, in: self)
         BackgroundTask.start { [self] in
-            await CacheRevalidation(question, in: self).run(callAgain)
-            end(question)
+            await revalidation.run(callAgain)
+            end(target, partition)
         }
-    }
-}
-
-extension HttpError {
-    /// Whether the answer could not be understood by its request.
-    fileprivate var isUndecodable: Bool {
-        guard stage == .decode else { return false }
-        // The caller, or the deadline, ended the call while the answer was being decoded.
-        if case .deadline = kind { return false }
-        return kind != .cancelled
     }
 }

@@ -17,45 +17,52 @@ extension HttpCache {
     ) async throws -> HttpResponse<Data> {
         let fetch = memory.withLock { $0.begin(question.target, question.partition) }
         defer { memory.withLock { $0.end(fetch) } }
-        let (watch, requestTime) = (ExchangeWatch(question.account, question.context, appFields: appFields), now)
-        question.context.follow { event in
-            if case .sending(let request, let role) = event { watch.note(request, role) }
-        }
+        let requestTime = now
         // A HEAD goes to the server, and its answer is compared with the stored response.
         let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
         let validated = canValidate ? stored : nil
+        func answer(_ response: HttpResponse<Data>) -> CacheAnswer {
+            CacheAnswer(response, question, fetch, besides: appFields, requestTime: requestTime, responseTime: now)
+        }
         let response: HttpResponse<Data>
         do {
-            response = try await next(validated?.validating(question.request) ?? question.request)
+            response = try await next(
+                validated?.validating(question.request) ?? question.request,
+                accepting: validated == nil ? [] : 304,
+                // A stale answer is better than a long wait.
+                retries: substitute(stored, question) == nil
+            )
         } catch {
-            guard error.mayBeServerTrouble, let substitute = substitute(stored, question, watch) else { throw error }
-            return substitute
+            if error.mayBeServerTrouble, let substitute = substitute(stored, question) { return substitute }
+            // That there is nothing may be stored, too.
+            if case .status? = (error as? HttpError)?.kind, let response = question.context.lastAnswer,
+                !response.isReclassified, !response.isIncomplete
+            {
+                learn(from: answer(response), knowing: stored)
+            }
+            throw error
         }
-        if Self.serverErrors.contains(response.status), let substitute = substitute(stored, question, watch) {
-            return substitute
-        }
-        let answer = CacheAnswer(response, question, fetch, watch, requestTime: requestTime, responseTime: now)
+        let answer = answer(response)
         if let validated, response.status == 304 {
-            if !watch.hasChanged, let renewed = renew(validated, answer) { return renewed }
+            if let renewed = renew(validated, answer) { return renewed }
             // The 304 is about something else: a redirect led elsewhere, the resource has a new tag, or the request
             // went out for another account or with another value of a field that the response varies by.
             return try await self.fetch(question, knowing: nil, next)
         }
-        if question.request.method == .head {
-            compare(stored, answer)
-        } else if question.context.isAnswer(response) {
-            store(answer, replacing: stored)
-        }
+        learn(from: answer, knowing: stored)
         return response
+    }
+
+    private func learn(from answer: CacheAnswer, knowing stored: StoredResponse?) {
+        if answer.question.request.method == .head { compare(stored, answer) } else { store(answer, replacing: stored) }
     }
 
     /// The stored response that stands in for a failed answer (RFC 5861 §4); nil when none may.
     private func substitute(
         _ stored: StoredResponse?,
-        _ question: CacheQuestion,
-        _ watch: ExchangeWatch
+        _ question: CacheQuestion
     ) -> HttpResponse<Data>? {
-        guard let stored, !watch.hasChanged else { return nil }
+        guard let stored, question.isCurrent else { return nil }
         let freshness = freshness(of: stored)
         let isAllowed = CacheDecision.allowsStaleIfError(
             stored,
@@ -67,12 +74,12 @@ extension HttpCache {
     }
 
     /// The statuses that count as an error (RFC 5861 §4).
-    private static let serverErrors: Set<Int> = [500, 502, 503, 504, 529]
+    fileprivate static let serverErrors: Set<Int> = [500, 502, 503, 504, 529]
 
     /// Stores the answer to a GET, or else forgets the response that it replaces.
     private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
         guard answer.isOwn else { return }
-        if let fresh = answer.stored, keep(fresh, answer) { return forgetUndecodable(fresh, answer.question) }
+        if let fresh = answer.stored, keep(fresh, answer) { return }
         // An error leaves the stored response valid, and so does an answer that must not be kept.
         guard let stored, answer.response.status < 400, !answer.mustNotBeKept else { return }
         forget(stored, answer)
@@ -138,23 +145,13 @@ extension HttpCache {
     }
 }
 
-extension AttemptContext {
-    /// Whether a response may change what is stored. A response that one type rejects may be an answer to another type,
-    /// and a page that cannot be decoded does not come from this server: neither says anything about the stored
-    /// response. One whose body has failed is not whole (RFC 9111 §3.3).
-    fileprivate func isAnswer(_ response: HttpResponse<Data>) -> Bool {
-        guard !response.isReclassified, !response.isIncomplete else { return false }
-        if case .undecodable = verdict(on: response) { return false }
-        return true
-    }
-}
-
 extension Error {
     /// Whether the error may come from a server in trouble, or from the way to it, rather than from what this side did.
     fileprivate var mayBeServerTrouble: Bool {
         guard let error = self as? HttpError else { return false }
         switch error.kind {
         case .transport, .timeout, .refused: return true
+        case .status(let status): return HttpCache.serverErrors.contains(status)
         default: return false
         }
     }

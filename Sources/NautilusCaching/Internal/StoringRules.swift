@@ -30,8 +30,9 @@ enum StoringRules {
         lifetime: Int64,
         staleIfError: Int64
     ) -> Bool {
-        // The response has to be final and whole; a 304 is about a response that is stored already.
-        guard (200...599).contains(response.status), ![206, 304].contains(response.status) else { return false }
+        // The response has to be final and whole; a 304 is about a response that is stored already. An error of the server
+        // is no answer to anybody who asks later.
+        guard (200...499).contains(response.status), ![206, 304].contains(response.status) else { return false }
         // A redirect answers one request only; following it for another would be wrong.
         if [301, 302, 303, 307, 308].contains(response.status) { return false }
         // These are about one credential, not about the resource: a new credential would be refused without being

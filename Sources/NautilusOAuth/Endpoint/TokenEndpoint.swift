@@ -236,8 +236,6 @@ struct LimitedTransport: HttpTransport {
 
     var sharedObjects: [any AnyObject & Sendable] { base.sharedObjects }
 
-    func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) { base.noteFacts(of: request, in: &facts) }
-
     /// Reads the reply up to the limit; reads nothing if the header announces a larger body.
     ///
     /// - Throws: `TransportError.responseTooLarge(limit:)`; the transport's errors.

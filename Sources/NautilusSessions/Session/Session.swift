@@ -108,7 +108,9 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     }
 
     /// Authorizes every attempt and renews once for all, and nothing else; to be composed with other retriers.
-    public var authorization: any RetrierFactory { SessionRetrier.factory(self) }
+    public var authorization: any RetrierFactory {
+        authorization({ [rules] in try rules.stamp($0, &$1) }, refusing: { [rules] in rules.insufficiency($0) })
+    }
 
     /// The gate that holds back retries while a renewal is in flight, or while an origin has asked for a pause.
     public var gate: any RetryGate { coordinator }
@@ -216,7 +218,12 @@ extension Session: CredentialSource {
     ///
     /// - Throws: The errors of ``grant(continuing:)``.
     public func ready(in session: CallSession) async throws {
-        try await shared.catchUp()
+        do throws(SessionError) {
+            try await shared.catchUp()
+        } catch {
+            // The caller has left, or the deadline has passed.
+            throw error.kind == .cancelled ? CancellationError() : error
+        }
         try await coordinator.ready(in: session)
     }
 

@@ -11,7 +11,7 @@ struct OAuthRetrierTests {
     private struct Elsewhere: CallInterceptor {
         func intercept(
             _ request: HttpRequest,
-            context: AttemptContext,
+            context: CallContext,
             next: Next
         ) async throws -> HttpResponse<Data> {
             var request = request

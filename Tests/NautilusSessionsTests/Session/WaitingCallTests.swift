@@ -10,7 +10,7 @@ import Testing
 @Suite("A sign-out ends a call at once that waits")
 struct WaitingCallTests {
     /// Fails by itself, without sending anything, and asks for patience.
-    private struct Patient: CallInterceptor {
+    private struct Patient: NetworkInterceptor {
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             throw HttpError(
                 .transport(.networkConnectionLost),
@@ -105,7 +105,7 @@ struct WaitingCallTests {
         let clock: ManualClock
         let number = Locked<Int?>(nil)
 
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             let found = try await context.wait { [clock] in
                 await BackgroundTask.start { try? await clock.sleep(for: .seconds(1)) }.value
                 return 7

@@ -210,7 +210,7 @@ struct HttpErrorTests {
     }
 
     private final class EmptyBudget: RetryBudget {
-        func withdraw(_ charge: RetryCharge) -> RetryPermit? { nil }
+        func withdraw(_ charge: RetryCharge) -> Bool { false }
         func deposit(refunding charge: RetryCharge?) {}
     }
 

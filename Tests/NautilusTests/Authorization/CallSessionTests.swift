@@ -23,7 +23,7 @@ struct CallSessionTests {
     }
 
     /// Fails each first attempt before its request is authorized.
-    private struct FailingFirst: CallInterceptor {
+    private struct FailingFirst: NetworkInterceptor {
         func intercept(
             _ request: HttpRequest,
             context: AttemptContext,

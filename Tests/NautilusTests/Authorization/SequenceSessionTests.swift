@@ -263,7 +263,7 @@ private func isOfEndedSession(_ work: () async throws -> Any?) async -> Bool {
 private struct Waiting: CallInterceptor {
     let clock: any Clock<Duration>
 
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await clock.sleep(for: .seconds(1))
         return try await next(request)
     }

@@ -163,21 +163,6 @@ struct CacheAccountsTests {
         #expect(world.cache.responseCount == 0)
     }
 
-    @Test("a change that is undone before the answer comes leaves it stored for nobody: it was stamped as the other")
-    func changedAndBack() async throws {
-        let user = Locked<String?>("anna")
-        let world = CacheWorld(
-            accounts: .separate { _ in user.withLock { $0 } },
-            retrier: UserStamp.factory(user),
-            inside: [Passage { user.withLock { $0 = "bert" } }]
-        ) { request, _ in
-            user.withLock { $0 = "anna" }
-            return .reply(header: ["Cache-Control": "max-age=60"], text: request.header[.authorization] ?? "nobody")
-        }
-        #expect(await world.get() == "200 Bearer bert")
-        #expect((user.withLock { $0 }, world.cache.responseCount) == ("anna", 0))
-    }
-
     @Test("what one account has changed is forgotten for all")
     func invalidation() async throws {
         let user = Locked<String?>("anna")

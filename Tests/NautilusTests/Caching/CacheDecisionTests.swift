@@ -107,27 +107,6 @@ struct CacheDecisionTests {
         #expect(CacheDecision(stored: stored, freshness: freshness, request: control) == row.decision)
     }
 
-    @Test(
-        "an attempt after the first is not answered by what is stored: it may be what failed",
-        arguments: [
-            Row("9", stored("max-age=60"), at: 0, .validate),
-            Row("9", stored("max-age=60", [:]), at: 0, .forward),
-            Row("9", stored("max-age=60, stale-while-revalidate=30"), at: 60, .validate),
-            Row("9", stored("max-age=60"), asking: "max-stale", at: 60, .validate),
-            Row("9", stored("max-age=60"), asking: "only-if-cached", at: 0, .unavailable),
-            // A 304 to an error would be the same error.
-            Row("9", stored("max-age=60"), status: 503, at: 0, .forward),
-            Row("9", stored("max-age=60"), status: 404, at: 0, .forward),
-        ]
-    )
-    func retries(row: Row) {
-        let stored = StoredResponse.test(row.stored, status: row.status)
-        let freshness = Freshness(stored, now: CacheWorld.start + row.age, heuristicCap: 86_400)
-        let control = CacheControl(row.request.isEmpty ? [:] : ["Cache-Control": row.request])
-        let decision = CacheDecision(stored: stored, freshness: freshness, request: control, isRetry: true)
-        #expect(decision == row.decision)
-    }
-
     @Test("an error stands in for no other error")
     func errorForError() {
         for (status, isAllowed) in [(200, true), (404, true), (500, false), (503, false)] {

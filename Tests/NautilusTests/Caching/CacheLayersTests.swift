@@ -63,32 +63,6 @@ struct CacheLayersTests {
         #expect(!(await world.get().hasPrefix("200")))
     }
 
-    @Test("an account that changes and changes back leaves nothing of the other in the cache around")
-    func changedAndBack() async throws {
-        let (user, clock) = (Locked<String?>("bert"), ManualClock())
-        let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
-        let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
-        let isSwitching = Locked(false)
-        let there = Passage { if isSwitching.withLock({ $0 }) { user.withLock { $0 = "bert" } } }
-        let world = CacheWorld(
-            clock: clock,
-            accounts: accounts,
-            retrier: UserStamp.factory(user),
-            inside: [there, inner]
-        ) { request, _ in
-            .reply(header: ["Cache-Control": "max-age=60"], text: request.header[.authorization] ?? "nobody")
-        }
-        #expect(await world.get() == "200 Bearer bert")
-        await world.cache.removeAll()
-        // Asked as anna, answered as bert, and anna's again when the answer has come.
-        let back = Passage(after: { user.withLock { $0 = "anna" } }, before: {})
-        let service = world.service.with { $0.interceptors = [world.cache, back, there, inner] }
-        isSwitching.withLock { $0 = true }
-        user.withLock { $0 = "anna" }
-        #expect(try await Ping.get.schedule(with: service) == "Bearer bert")
-        #expect((user.withLock { $0 }, world.cache.responseCount) == ("anna", 0))
-    }
-
     @Test("an answer that a cache further in gives without asking is not shared: nothing tells whose it is")
     func cacheInCoalescing() async throws {
         try await simulate { simulation in
@@ -146,7 +120,7 @@ private struct Breaker: NetworkInterceptor {
 private struct Waiting: CallInterceptor {
     let wait: @Sendable () async throws -> Void
 
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await wait()
         return try await next(request)
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("HttpCache: retries go to the server, and what failed is not kept", .endsInTime)
 struct CacheRetryTests {
-    @Test("C9: a stored error is not the answer to the retry that it causes, nor what that is validated by")
+    @Test("C9: an error of the server is not stored, whatever its header says")
     func storedError() async throws {
         try await simulate { simulation in
             let sent = Counter()
@@ -29,7 +29,7 @@ struct CacheRetryTests {
         }
     }
 
-    @Test("C9: a retry asks whether what is stored has changed, and is not answered by it, however fresh")
+    @Test("C9: a retry is not answered by what is stored meanwhile, however fresh")
     func freshMeanwhile() async throws {
         try await simulate { simulation in
             let sent = Counter()
@@ -43,8 +43,8 @@ struct CacheRetryTests {
             try await simulation.clock.sleep(for: .milliseconds(10))
             // Another call has stored it by the time that the first is repeated.
             #expect(await world.get() == "200 one")
-            #expect(await first == "200 one age 0")
-            #expect(world.sentTags == ["-", "-", "\"1\""])
+            #expect(await first == "200 one")
+            #expect(world.sentTags == ["-", "-", "-"])
         }
     }
 
@@ -97,7 +97,7 @@ struct CacheRetryTests {
 
     @Test(
         "C9: what is served and cannot be decoded is forgotten, also renewed by a 304, or in the place of an error",
-        arguments: [("max-age=60", 0, 2), ("max-age=1", 1, 3), ("max-age=1, stale-if-error=60", 2, 3)]
+        arguments: [("max-age=60", 0, 3), ("max-age=1", 1, 4), ("max-age=1, stale-if-error=60", 2, 4)]
     )
     func undecodableHit(control: String, age: Int, sent: Int) async throws {
         let world = CacheWorld { request, _ in
@@ -116,7 +116,7 @@ struct CacheRetryTests {
         #expect(world.transport.count == sent)
     }
 
-    @Test("C9: a status that is not accepted is an answer, and kept; so is one whose decoding was only cancelled")
+    @Test("C9: a status that is not accepted is an answer, and kept")
     func kept() async throws {
         let missing = CacheWorld { _, _ in .status(404, header: ["Cache-Control": "max-age=60"]) }
         for _ in 1...2 {
@@ -124,16 +124,6 @@ struct CacheRetryTests {
             #expect(error?.kind == .status(404))
         }
         #expect(missing.transport.count == 1)
-
-        let world = CacheWorld { _, _ in .reply(header: ["Cache-Control": "max-age=60"], text: "one") }
-        let call = BackgroundTask.start {
-            let error = await #expect(throws: HttpError.self) {
-                try await CancelledDecoding().schedule(with: world.service)
-            }
-            #expect(error?.kind == .cancelled)
-        }
-        await call.value
-        #expect(world.cache.responseCount == 1)
     }
 
     @Test("C9: a newer answer stays when an older one turns out not to be decodable")

@@ -31,7 +31,9 @@ struct CallAccountTests {
             service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: interceptors,
-                retrierFactory: AnyRetrierFactory { [user] in SessionStamp(user: user.withLock { $0 }) },
+                retrierFactory: AnyRetrierFactory(sharingKey: SharingKey("stamp")) { [user] in
+                    SessionStamp(user: user.withLock { $0 })
+                },
                 transport: transport,
                 clock: clock
             ).with {
@@ -216,7 +218,7 @@ private struct SessionStamp: Retrier {
 }
 
 /// Refuses what it is told to refuse.
-private struct Refusing: CallInterceptor {
+private struct Refusing: NetworkInterceptor {
     let isRefusing: Locked<Bool>
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

@@ -18,7 +18,6 @@ struct CoalescingTableTests {
         verdicts.map { waiter, verdict in
             switch verdict {
             case .share(let outcome): "\(waiter.id): share \(outcome)"
-            case .shareWhileAway(let outcome, let call): "\(waiter.id): share \(outcome), or wait for \(call)"
             case .lead(let number): "\(waiter.id): lead \(number)"
             case .goAlone: "\(waiter.id): go alone"
             }
@@ -89,7 +88,6 @@ struct CoalescingTableTests {
         #expect(Self.told(table.end("a", leader: 1, sharing: "late")) == [])
         #expect(Self.told(table.leave("a", leader: 1)) == [])
         #expect(Self.told(table.disband("a", leader: 1)) == [])
-        table.leaveForReturn("a", leader: 1)
         #expect(table.counts == (1, 1))
         #expect(table.begin(Self.visit()) == .follow)
         #expect(Self.told(table.end("a", leader: 2, sharing: "2")) == ["bert: share 2"])
@@ -98,12 +96,11 @@ struct CoalescingTableTests {
 
     @Test("a leader without followers leaves nothing behind, however it ends")
     func alone() {
-        for end in 0..<4 {
+        for end in 0..<3 {
             var table = Self.led(by: Self.visit(call: 1), followedBy: [])
             switch end {
             case 0: #expect(Self.told(table.leave("a", leader: 1)) == [])
             case 1: #expect(Self.told(table.disband("a", leader: 1)) == [])
-            case 2: table.leaveForReturn("a", leader: 1)
             default: #expect(Self.told(table.end("a", leader: 1, sharing: "1")) == [])
             }
             #expect(table.counts == (0, 0))
@@ -158,51 +155,17 @@ struct CoalescingTableTests {
         #expect(table.begin(Self.visit(urgency: 1)) == .lead(6))
     }
 
-    // MARK: - Refused credentials
-
-    @Test("C11: whoever waits for a leader whose credential was refused is led by its call when that comes again")
-    func comesAgain() {
-        var table = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit(call: 8))])
-        table.leaveForReturn("a", leader: 1)
-        #expect(table.counts == (1, 1))
-        #expect(table.begin(Self.visit(call: 9)) == .follow)
-        #expect(table.join(Self.visit(call: 9), NamedWaiter("bert")) == .follow)
-        #expect(table.begin(Self.visit(call: 7)) == .lead(2))
-        // Its end tells nothing to those that it leads.
-        #expect(Self.told(table.endCall("a", 8)) == [])
-        #expect(Self.told(table.end("a", leader: 2, sharing: "2")) == ["anna: share 2", "bert: share 2"])
-        #expect(Self.told(table.endCall("a", 7)) == [])
-        #expect(table.counts == (0, 0))
-    }
-
-    @Test("C11: all go alone when that call ends instead, and at once; not if another has begun to lead them")
-    func callEnds() {
-        var table = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit()), ("bert", Self.visit())])
-        table.leaveForReturn("a", leader: 1)
-        #expect(Self.told(table.endCall("a", 8)) == [])
-        #expect(Self.told(table.endCall("a", 7)) == ["anna: go alone", "bert: go alone"])
-        #expect(table.counts == (0, 0))
-
-        table = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit())])
-        table.leaveForReturn("a", leader: 1)
-        #expect(table.begin(Self.visit(urgency: 1, call: 9)) == .lead(2))
-        #expect(Self.told(table.endCall("a", 7)) == [])
-        #expect(Self.told(table.end("a", leader: 2, sharing: "2")) == ["anna: share 2"])
-    }
-
-    @Test("a call within one that leads, or is waited for in its absence, goes alone, whatever it asks for")
+    @Test("a call within one that leads goes alone, whatever it asks for")
     func nested() {
         var table = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit(call: 8))])
         for key in ["a", "b"] { #expect(table.begin(Self.visit(key, call: 9, in: 7)) == .goAlone) }
         #expect(table.join(Self.visit(call: 9, in: 7), NamedWaiter("bert")) == .goAlone)
         #expect(table.begin(Self.visit(call: 9, in: 8)) == .follow)
-        table.leaveForReturn("a", leader: 1)
-        #expect(table.begin(Self.visit("b", call: 9, in: 7)) == .goAlone)
-        _ = table.endCall("a", 7)
+        _ = table.end("a", leader: 1, sharing: "1")
         #expect(table.begin(Self.visit("b", call: 9, in: 7)) == .lead(2))
     }
 
-    // MARK: - Changes, and calls that come again
+    // MARK: - Changes
 
     @Test("what is asked after a change is not answered by an exchange from before it")
     func change() {
@@ -214,51 +177,6 @@ struct CoalescingTableTests {
         #expect(Self.told(table.end("a", leader: 1, sharing: "old")) == ["anna: share old"])
         #expect(table.leave("a", "bert") == NamedWaiter("bert"))
         #expect(Self.told(table.end("a", leader: 2, sharing: "new")) == [])
-        #expect(table.counts == (0, 0))
-    }
-
-    @Test("a call that comes again after a change is still waited for by those that have waited for it")
-    func returnAfterChange() {
-        var table = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
-        table.leaveForReturn("a", leader: 1)
-        table.noteChange()
-        #expect(table.begin(Self.visit(call: 1)) == .lead(2))
-        #expect(table.counts == (1, 1))
-        #expect(Self.told(table.end("a", leader: 2, sharing: "new")) == ["anna: share new"])
-        #expect(table.counts == (0, 0))
-    }
-
-    @Test("so it is where another call leads since the change: all of them wait for that one")
-    func returnBehindAnother() {
-        var table = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
-        table.leaveForReturn("a", leader: 1)
-        table.noteChange()
-        #expect(table.begin(Self.visit(call: 3)) == .lead(2))
-        #expect(table.join(Self.visit(call: 1), NamedWaiter("first")) == .follow)
-        #expect(table.counts == (1, 2))
-        #expect(table.leave("a", "anna") == NamedWaiter("anna"))
-        #expect(Self.told(table.end("a", leader: 2, sharing: "new")) == ["first: share new"])
-        #expect(table.counts == (0, 0))
-    }
-
-    @Test("an answer that its own call cannot take is everybody's, and those that cannot either wait for the call")
-    func endForReturn() {
-        var table = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
-        #expect(Self.told(table.endForReturn("a", leader: 1, sharing: "1")) == ["anna: share 1, or wait for 1"])
-        // It is waited for though the line is still empty.
-        #expect(table.join(Self.visit(call: 2), NamedWaiter("anna"), awaiting: 1) == .follow)
-        #expect(table.begin(Self.visit(call: 1)) == .lead(2))
-        #expect(Self.told(table.end("a", leader: 2, sharing: "2")) == ["anna: share 2"])
-        #expect(table.counts == (0, 0))
-    }
-
-    @Test("a call that ends instead of coming again leaves nothing behind, and those that would wait for it go alone")
-    func endWithoutReturn() {
-        var table = Self.led(by: Self.visit(call: 1), followedBy: [("anna", Self.visit(call: 2))])
-        #expect(Self.told(table.endForReturn("a", leader: 1, sharing: "1")) == ["anna: share 1, or wait for 1"])
-        #expect(Self.told(table.endCall("a", 1)) == [])
-        #expect(table.counts == (0, 0))
-        #expect(table.join(Self.visit(call: 2), NamedWaiter("anna"), awaiting: 1) == .goAlone)
         #expect(table.counts == (0, 0))
     }
 

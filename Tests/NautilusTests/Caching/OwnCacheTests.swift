@@ -12,17 +12,13 @@ struct OwnCacheTests {
 
         init(account: @escaping @Sendable () -> String) { self.account = account }
 
-        func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) {
-            facts.note(account(), by: self)
-        }
+        func account<R: Request>(of request: R) -> String? { account() }
 
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-            guard let owner = context.facts.fact(notedBy: self) as? String, owner == account() else {
-                return try await next(request)
-            }
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
+            guard let owner = context.account else { return try await next(request) }
             if let known = answers.withLock({ $0[owner] }) { return known }
             let response = try await next(request)
-            guard case .taken = context.verdict(on: response), owner == account() else { return response }
+            guard context.account == owner else { return response }
             answers.withLock { $0[owner] = response }
             return response
         }
@@ -32,8 +28,8 @@ struct OwnCacheTests {
     private struct Around: CallInterceptor {
         let base: any CallInterceptor
 
-        func noteFacts<R: Request>(of request: R, in facts: inout CallFacts) { base.noteFacts(of: request, in: &facts) }
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func account<R: Request>(of request: R) -> String? { base.account(of: request) }
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             try await base.intercept(request, context: context, next: next)
         }
     }
@@ -88,19 +84,38 @@ struct OwnCacheTests {
         #expect(transport.count == 2)
     }
 
-    @Test("a test of an interceptor gives it the facts, and what is noted again takes the former's place")
-    func facts() throws {
-        let (shelf, other) = (Shelf { "anna" }, Shelf { "bert" })
-        var facts = CallFacts()
-        facts.note("carl", by: shelf)
-        shelf.noteFacts(of: Ping.get, in: &facts)
-        other.noteFacts(of: Ping.get, in: &facts)
+    @Test("of two interceptors, each has the account that it names itself, whatever their order")
+    func twoAccounts() async throws {
+        let transport = ScriptedTransport(.reply(text: "one"), .reply(text: "two"))
+        for isFirst in [true, false] {
+            let (shelf, other) = (Shelf { "anna" }, Shelf { "bert" })
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                interceptors: isFirst ? [shelf, other] : [other, shelf],
+                transport: transport
+            )
+            _ = try await Ping.get.schedule(with: service)
+            #expect(shelf.answers.withLock { Array($0.keys) } == ["anna"])
+            #expect(other.answers.withLock { Array($0.keys) } == ["bert"])
+        }
+    }
+
+    @Test("a user who signs in while the call is bound leaves the call without an account")
+    func whileBinding() async throws {
+        let names = Locked(["anna", "bert"])
+        let shelf = Shelf { names.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
+        let transport = ScriptedTransport(.reply(text: "one"), .reply(text: "two"))
+        let service = Self.service(shelf, transport)
+        #expect(await outcome(of: Ping.get, with: service) == "one")
+        #expect(shelf.answers.withLock { $0.isEmpty })
+        #expect(await outcome(of: Ping.get, with: service) == "two")
+        #expect(shelf.answers.withLock { Array($0.keys) } == ["bert"])
+    }
+
+    @Test("a test of an interceptor gives it the account")
+    func account() throws {
         let origin = try #require(URL(string: "https://api.example.com").flatMap(HttpOrigin.init))
-        let context = AttemptContext(serviceOrigin: origin, facts: facts)
-        #expect(context.facts.fact(notedBy: shelf) as? String == "anna")
-        #expect(context.facts.fact(notedBy: other) as? String == "bert")
-        #expect(context.facts.fact(notedBy: Counter()) == nil)
-        #expect("\(facts)" == "2 facts")
-        #expect(CallFacts.current == nil)
+        let context = CallContext(serviceOrigin: origin, isAnonymous: true, account: "anna")
+        #expect(context.account == "anna" && context.isAnonymous)
     }
 }

@@ -46,29 +46,8 @@ struct RejectionSharingTests {
             let ends = await [first, second]
             let status = text.split(separator: ":")[1]
             #expect(ends == (wordedLeads ? ["status \(status)", text] : [text, "status \(status)"]))
-            #expect(transport.count == 1)
-        }
-    }
-
-    @Test("each sees the record of the exchange with the status that it has to its own type", arguments: [false, true])
-    func records(wordedLeads: Bool) async throws {
-        try await simulate { simulation in
-            let transport = Self.answering("error:503", simulation.clock)
-            let seen = Locked<[String]>([])
-            let noting = Noting { response in
-                let outcome = response.exchange.map { "\($0.outcome) \($0.delivery)" } ?? "-"
-                seen.withLock { $0.append("\(response.status) \(outcome)") }
-            }
-            let service = Self.service(simulation.clock, transport, [noting, RequestCoalescing()])
-            async let first =
-                wordedLeads ? outcome(of: WordedRequest(), with: service) : outcome(of: Ping.get, with: service)
-            try await simulation.clock.sleep(for: .milliseconds(1))
-            async let second =
-                wordedLeads ? outcome(of: Ping.get, with: service) : outcome(of: WordedRequest(), with: service)
-            _ = await (first, second)
-            let outcomes = [200, 503].map { "\($0) \(CallTrace.Exchange.Outcome.answered(status: $0)) maybeExecuted" }
-            #expect(Set(seen.withLock { $0 }) == Set(outcomes))
-            #expect(transport.count == 1)
+            // Each type makes its own exchange.
+            #expect(transport.count == 2)
         }
     }
 
@@ -140,14 +119,13 @@ struct RejectionSharingTests {
         }
     }
 
-    @Test("a credential that cannot be renewed takes a hundred of them the time of two, and each has asked")
+    @Test("a credential that cannot be renewed is one exchange to a hundred of them")
     func neverRenewed() async throws {
         try await simulate { simulation in
             let transport = Self.answering("error:401", simulation.clock)
             let service = Self.service(simulation.clock, transport)
             #expect(await outcomes(of: 100, WordedRequest(), with: service) == ["status 401": 100])
-            #expect(transport.count == 100)
-            #expect(simulation.clock.now.offset == .seconds(2))
+            #expect(transport.count == 1)
         }
     }
 
@@ -195,16 +173,5 @@ struct RejectionSharingTests {
         #expect(error?.kind == .decoding)
         #expect(world.cache.responseCount == 1)
         #expect(try await Numbers().schedule(with: world.service) == [1])
-    }
-}
-
-/// Looks at each answer.
-private struct Noting: CallInterceptor {
-    let note: @Sendable (HttpResponse<Data>) -> Void
-
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        let response = try await next(request)
-        note(response)
-        return response
     }
 }

@@ -152,12 +152,14 @@ struct StaleTests {
             let cache = HttpCache(wallClock: { clock.date })
             let sent = Counter()
             @Sendable func ask() async throws -> String {
-                let response = try await cache.intercept(trafficRequest, context: .test()) { request in
+                let next = CallNext { request in
                     sent.increment()
                     guard request.header["If-None-Match"] != nil else { return .test(header: Self.header) }
                     try await clock.sleep(for: .seconds(1))
                     return .test(304, header: Self.header)
                 }
+                let context = CallContext(serviceOrigin: trafficOrigin)
+                let response = try await cache.intercept(trafficRequest, context: context, next: next)
                 return response.header["Age"] ?? "-"
             }
             #expect(try await ask() == "-")
@@ -278,7 +280,7 @@ private struct Leaving: CallInterceptor {
     let work = Locked<(@Sendable () async -> Void)?>(nil)
     let done = Counter()
 
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         if let work = work.withLock({ $0.take() }) {
             BackgroundTask.start {
                 await work()
@@ -293,7 +295,7 @@ private struct Leaving: CallInterceptor {
 private struct Wrapper: CallInterceptor {
     let inner: any CallInterceptor
 
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await inner.intercept(request, context: context, next: next)
     }
 }

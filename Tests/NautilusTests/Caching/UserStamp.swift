@@ -19,5 +19,7 @@ struct UserStamp: Retrier {
 
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
 
-    static func factory(_ user: Locked<String?>) -> AnyRetrierFactory { AnyRetrierFactory { UserStamp(user: user) } }
+    static func factory(_ user: Locked<String?>) -> AnyRetrierFactory {
+        AnyRetrierFactory(sharingKey: SharingKey("user")) { UserStamp(user: user) }
+    }
 }

@@ -163,7 +163,7 @@ struct CallTests {
         }
     }
 
-    private struct FailsFirst: CallInterceptor {
+    private struct FailsFirst: NetworkInterceptor {
         struct Failure: Error {}
         let passed = Counter()
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

@@ -115,7 +115,7 @@ struct CancellationTests {
         let service = AnyHttpService(
             apiUrl: "api.example.com",
             interceptors: [
-                ClosureInterceptor { request, _, next in
+                OwnNetworkInterceptor { request, _, next in
                     let response = try await next(request)
                     withUnsafeCurrentTask { $0?.cancel() }
                     return response

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What an attempt may have done, no later failure undoes")
 struct DeliveryFloorTests {
-    private struct Closure: CallInterceptor {
+    private struct Closure: NetworkInterceptor {
         let handle: @Sendable (HttpRequest, Next) async throws -> HttpResponse<Data>
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await handle(request, next)
@@ -160,7 +160,7 @@ struct DeliveryFloorTests {
             var method: HttpMethod { .post }
             var body: HttpBody { .json(["read": reads.increment()]) }
         }
-        let keying = Closure { request, next in
+        let keying = ClosureInterceptor { request, _, next in
             var request = request
             request.header[.idempotencyKey] = UUID().uuidString
             return try await next(request)

@@ -157,7 +157,7 @@ private struct Switched: HttpService {
 
         func intercept(
             _ request: HttpRequest,
-            context: AttemptContext,
+            context: CallContext,
             next: CallInterceptor.Next
         ) async throws -> HttpResponse<Data> {
             var request = request

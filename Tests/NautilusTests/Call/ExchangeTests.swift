@@ -7,8 +7,8 @@ import Testing
 @Suite("Every exchange has a record of its own")
 struct ExchangeTests {
     private struct Closure: CallInterceptor {
-        let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        let handle: @Sendable (HttpRequest, CallContext, Next) async throws -> HttpResponse<Data>
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             try await handle(request, context, next)
         }
     }
@@ -68,9 +68,7 @@ struct ExchangeTests {
             }
         }
         let outcome = try await outcome(of: Ping.post, interceptors: [idempotency, helping], transport)
-        // A helper that takes the order's way could run twice in a second attempt; a side request counts for itself.
-        let isRepeated = way == 2
-        #expect(isRepeated ? outcome.response?.body == "made" : outcome.error?.kind == .status(503))
+        #expect(outcome.response?.body == "made")
         var orderKeys: [String?] = []
         var helperKeys: [String?] = []
         for attempt in transport.attempts {
@@ -78,8 +76,9 @@ struct ExchangeTests {
             let key = attempt.request.header[.idempotencyKey]
             if body == Data("payload".utf8) { orderKeys.append(key) } else { helperKeys.append(key) }
         }
-        #expect(orderKeys == (isRepeated ? ["order-1", "order-1"] : ["order-1"]))
-        #expect(helperKeys == (isRepeated ? ["helper-1", "helper-2"] : ["helper-1"]))
+        // Each is repeated for itself alone.
+        #expect(orderKeys == ["order-1", "order-1"])
+        #expect(helperKeys == ["helper-1"])
     }
 
     @Test(
@@ -97,7 +96,7 @@ struct ExchangeTests {
             of: Ping.post,
             interceptors: [
                 Closure { request, context, next in
-                    // Draws anew each time, for both sends of an attempt and for both attempts.
+                    // Draws anew each time.
                     try await IdempotencyKeys { "key-\(keys.increment())" }
                         .intercept(request, context: context, next: next)
                 }, changing,
@@ -108,12 +107,12 @@ struct ExchangeTests {
             }
         )
         #expect(outcome.response?.body == "made")
-        #expect(outcome.trace.exchanges.map(\.role) == [.main, .main, .main])
+        #expect(outcome.trace.exchanges.map(\.role) == [.main, .main])
     }
 
     // MARK: - Side requests
 
-    @Test("a side request has its own place in the trace, passes the interceptors further in, and answers for itself")
+    @Test("a side request has its own place in the trace, passes the network tier, and answers for itself")
     func sideRequest() async throws {
         let asking = Closure { request, context, next in
             let aside = try await context.send(Self.helper(nil))
@@ -123,7 +122,7 @@ struct ExchangeTests {
             #expect(context.exchanges.map(\.role) == [.side])
             return try await next(request)
         }
-        let inner = Closure { request, _, next in
+        let inner = OwnNetworkInterceptor { request, _, next in
             var request = request
             request.header["X-Inner"] = "yes"
             return try await next(request)
@@ -131,15 +130,15 @@ struct ExchangeTests {
         let transport = ScriptedTransport(.status(500), .status(503), .status(500), .reply(text: "ok"))
         let outcome = try await outcome(of: Ping.get, interceptors: [asking, inner], transport)
         #expect(outcome.response?.body == "ok")
-        #expect(outcome.trace.attempts.map { $0.exchanges.map(\.role) } == [[.side, .main], [.side, .main]])
+        #expect(outcome.trace.attempts.map { $0.exchanges.map(\.role) } == [[.side, .main], [.main], [.main]])
         #expect(outcome.trace.exchanges.map(\.number) == [1, 2, 3, 4])
-        #expect(outcome.trace.exchanges.map(\.attempt) == [1, 1, 2, 2])
+        #expect(outcome.trace.exchanges.map(\.attempt) == [1, 1, 2, 3])
         #expect(outcome.trace.exchanges.map(\.status) == [500, 503, 500, 200])
         // The POST that may have run at the side does not keep the GET from being repeated.
         #expect(outcome.trace.attempts.first?.decision?.action == .retry(after: .milliseconds(500)))
     }
 
-    @Test("side requests are authorized by the call's own credential, and refused after the attempt")
+    @Test("side requests are authorized by the call's own credential")
     func sideAuthorization() async throws {
         let written = Counter()
         let credential = AwaitedCredential {
@@ -147,13 +146,8 @@ struct ExchangeTests {
         } write: {
             $0.header["X-Number"] = "\(written.increment())"
         }
-        let kept = Locked<AttemptContext?>(nil)
         let asking = Closure { request, context, next in
-            kept.withLock { $0 = context }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<20 { group.addTask { _ = try await context.send(Self.helper(nil)) } }
-                try await group.waitForAll()
-            }
+            for _ in 0..<20 { _ = try await context.send(Self.helper(nil)) }
             return try await next(request)
         }
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
@@ -165,44 +159,7 @@ struct ExchangeTests {
         )
         #expect(outcome.response?.body == "ok")
         #expect(Set(transport.attempts.map { $0.request.header["X-Number"] }) == Set((1...21).map { "\($0)" }))
-        let context = try #require(kept.withLock { $0 })
-        await #expect(throws: AttemptIsOver.self) { try await context.send(Self.helper(nil)) }
         #expect(transport.count == 21)
-    }
-
-    @Test("a side request that is left behind while it waits for its credential does not keep the call waiting")
-    func leftBehind() async throws {
-        try await simulate { simulation in
-            let clock = simulation.clock
-            let slow = AwaitedCredential {
-                try await clock.sleep(for: .seconds(30))
-            } concerning: {
-                $0.method == .post
-            }
-            let left = Locked<(any Error)?>(nil)
-            let leaving = Closure { request, context, next in
-                let response = try await next(request)
-                simulation.start {
-                    do { _ = try await context.send(Self.helper(nil)) } catch { left.withLock { $0 = error } }
-                }
-                try await clock.sleep(for: .seconds(1))
-                return response
-            }
-            let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [leaving],
-                retrierFactory: AnyRetrierFactory.authorizing(with: slow),
-                transport: transport,
-                clock: clock
-            )
-            let text = try await Ping.get.schedule(with: service)
-            #expect(text == "ok")
-            #expect(clock.now.offset == .seconds(1))
-            await clock.run()
-            #expect(left.withLock { $0 } is AttemptIsOver)
-            #expect(transport.count == 1)
-        }
     }
 
     // MARK: - Identity
@@ -313,7 +270,7 @@ struct ExchangeTests {
                 asked.increment()
                 return false
             },
-            interceptors: [Closure { _, _, _ in throw CancellationError() }],
+            interceptors: [OwnNetworkInterceptor { _, _, _ in throw CancellationError() }],
             ScriptedTransport()
         )
         #expect(outcome.error?.kind == .custom)

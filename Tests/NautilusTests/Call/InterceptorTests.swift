@@ -3,10 +3,10 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("Interceptors wrap every attempt")
+@Suite("Network interceptors wrap every send")
 struct InterceptorTests {
     /// Writes its name into a header on the way in and on the way out.
-    private struct Marking: CallInterceptor {
+    private struct Marking: NetworkInterceptor {
         let name: String
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
@@ -17,7 +17,7 @@ struct InterceptorTests {
         }
     }
 
-    private struct Closure: CallInterceptor {
+    private struct Closure: NetworkInterceptor {
         let handle: @Sendable (HttpRequest, Next) async throws -> HttpResponse<Data>
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await handle(request, next)

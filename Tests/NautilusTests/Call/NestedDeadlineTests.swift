@@ -24,7 +24,7 @@ struct NestedDeadlineTests {
             try await visit(.hookBefore)
             return nil
         }
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             try await visit(.interceptor)
             return try await next(request)
         }

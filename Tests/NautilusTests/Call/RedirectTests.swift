@@ -280,7 +280,7 @@ struct RedirectTests {
         struct KeepingBodies: CallInterceptor {
             func intercept(
                 _ request: HttpRequest,
-                context: AttemptContext,
+                context: CallContext,
                 next: Next
             ) async throws -> HttpResponse<Data> {
                 var request = request

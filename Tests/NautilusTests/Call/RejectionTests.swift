@@ -282,7 +282,7 @@ struct RejectionTests {
 }
 
 /// Changes the answer, or passes it on as it is.
-private struct PassingOn: CallInterceptor {
+private struct PassingOn: NetworkInterceptor {
     var change: @Sendable (inout HttpResponse<Data>) -> Void = { _ in }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {

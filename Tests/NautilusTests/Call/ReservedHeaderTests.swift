@@ -20,7 +20,7 @@ struct ReservedHeaderTests {
 
     private struct Adding: CallInterceptor {
         let name: HttpHeader.Name
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
             request.header.add("1", to: name)
             return try await next(request)

@@ -4,8 +4,8 @@ import NautilusTesting
 import Testing
 
 struct ClosureInterceptor: CallInterceptor {
-    let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    let handle: @Sendable (HttpRequest, CallContext, Next) async throws -> HttpResponse<Data>
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await handle(request, context, next)
     }
 }
@@ -134,37 +134,6 @@ struct SentKeyTests {
         #expect(server.executed.withLock { $0 } == ["helper", "payload"])
     }
 
-    @Test("keys that are drawn inside: a side request made of the order in the second attempt has its own")
-    func drawnInside() async throws {
-        let server = KeyedServer()
-        let drawn = Counter()
-        let helping = ClosureInterceptor { request, context, next in
-            // By the side it is asked only after a failure: is it there already?
-            guard context.number == 2 else { return try await next(request) }
-            var helper = request
-            helper.body = .data(Data("helper".utf8))
-            _ = try await context.send(helper)
-            return try await next(request)
-        }
-        let failed = Locked(false)
-        let transport = ScriptedTransport { request, _ in
-            guard case .data(let body) = request.body else { return .status(400) }
-            let isFirst = failed.withLock { failed in
-                defer { if body == Data("payload".utf8) { failed = true } }
-                return !failed
-            }
-            if isFirst, body == Data("payload".utf8) { return .status(503, header: ["Retry-After": "1"]) }
-            return .reply(text: server.answer(request.header[.idempotencyKey], String(decoding: body, as: UTF8.self)))
-        }
-        let outcome = try await outcome(
-            of: Ping.post,
-            interceptors: [helping, IdempotencyKeys { "key-\(drawn.increment())" }],
-            transport
-        )
-        #expect(outcome.response?.body == "payload")
-        #expect(server.executed.withLock { $0 } == ["helper", "payload"])
-    }
-
     @Test("an order whose key and body change together in each attempt is not sent twice under two keys")
     func changedTogether() async throws {
         let drawn = Counter()
@@ -204,7 +173,7 @@ struct SentKeyTests {
     @Test("a key that is drawn anew for each attempt is the first one already where interceptors see it")
     func seen() async throws {
         let (drawn, seen) = (Counter(), Locked<[String?]>([]))
-        let looking = ClosureInterceptor { request, _, next in
+        let looking = OwnNetworkInterceptor { request, _, next in
             seen.withLock { $0.append(request.header[.idempotencyKey]) }
             return try await next(request)
         }

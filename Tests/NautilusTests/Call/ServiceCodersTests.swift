@@ -115,7 +115,7 @@ struct ServiceCodersTests {
     func nested() async throws {
         struct Asking: CallInterceptor {
             let other: AnyHttpService<HttpError>
-            func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws
+            func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws
                 -> HttpResponse<Data>
             {
                 #expect(try await OwnDates().schedule(with: other) == [Date(timeIntervalSinceReferenceDate: 1)])

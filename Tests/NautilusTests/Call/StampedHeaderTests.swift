@@ -5,13 +5,13 @@ import Testing
 
 @Suite("A header that is changed after the request was built")
 struct StampedHeaderTests {
-    private struct ChangingInterceptor: CallInterceptor {
+    private struct ChangingInterceptor: NetworkInterceptor {
         let change: @Sendable (inout HttpHeader, _ attempt: Int) -> Void
 
         func intercept(
             _ request: HttpRequest,
             context: AttemptContext,
-            next: CallInterceptor.Next
+            next: Next
         ) async throws -> HttpResponse<Data> {
             var request = request
             change(&request.header, context.number)

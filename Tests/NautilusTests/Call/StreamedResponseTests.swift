@@ -220,7 +220,7 @@ struct StreamedResponseTests {
     @Test("an interceptor that answers by itself has the body as one chunk; one that looks on sees none of it")
     func interceptors() async throws {
         struct Answer: CallInterceptor {
-            func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
+            func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<
                 Data
             > {
                 #expect(context.streamsResponse)
@@ -228,7 +228,7 @@ struct StreamedResponseTests {
             }
         }
         struct Look: CallInterceptor {
-            func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
+            func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<
                 Data
             > {
                 let response = try await next(request)

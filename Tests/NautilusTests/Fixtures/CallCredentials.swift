@@ -68,7 +68,7 @@ extension AnyRetrierFactory {
     static func authorizing(
         with credential: @autoclosure @escaping @Sendable () -> any CallCredential
     ) -> AnyRetrierFactory {
-        AnyRetrierFactory { Authorizing(credentials: [credential()]) }
+        AnyRetrierFactory(sharingKey: SharingKey("authorizing")) { Authorizing(credentials: [credential()]) }
     }
 
     private struct Authorizing: Retrier {

@@ -64,7 +64,7 @@ struct IdempotencyKeysTests {
 
     @Test("a call has one key, also when an attempt fails before it is sent")
     func notSent() async throws {
-        struct Failing: CallInterceptor {
+        struct Failing: NetworkInterceptor {
             func intercept(
                 _ request: HttpRequest,
                 context: AttemptContext,

@@ -52,7 +52,7 @@ struct RequestTimeoutHeaderTests {
 
     @Test("what is left gets less from attempt to attempt, and by what an interceptor before it waits")
     func inCalls() async throws {
-        struct Waiting: CallInterceptor {
+        struct Waiting: NetworkInterceptor {
             let clock: ManualClock
             func intercept(
                 _ request: HttpRequest,

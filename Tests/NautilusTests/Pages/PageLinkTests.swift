@@ -79,7 +79,7 @@ struct PageLinkTests {
             transport.attempts.map(\.request.url.path) == ["/v1/numbers", "/moved/numbers", "/moved/2", "/moved/3"]
         )
 
-        struct Cache: CallInterceptor {
+        struct Cache: NetworkInterceptor {
             let transport: ScriptedTransport
             func intercept(
                 _ request: HttpRequest,

@@ -111,7 +111,7 @@ struct SensitiveRouteTests {
     }
 
     /// Answers by itself, with the URL of the request.
-    private struct Answering: CallInterceptor {
+    private struct Answering: NetworkInterceptor {
         let status: Int
 
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) -> HttpResponse<Data> {
@@ -120,7 +120,7 @@ struct SensitiveRouteTests {
     }
 
     /// Sends a request of its own to the same URL.
-    private struct Remaking: CallInterceptor {
+    private struct Remaking: NetworkInterceptor {
         func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
             try await next(HttpRequest(method: request.method, url: request.url))
         }

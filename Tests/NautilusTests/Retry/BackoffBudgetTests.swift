@@ -15,13 +15,13 @@ struct BackoffBudgetTests {
 
         var entries: [String] { log.withLock { $0 } }
 
-        func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+        func withdraw(_ charge: RetryCharge) -> Bool {
             let isGranted = left.withLock { left in
                 defer { left -= 1 }
                 return left > 0
             }
             log.withLock { $0.append(isGranted ? "\(charge)" : "refused") }
-            return isGranted ? RetryPermit(from: self, for: charge) : nil
+            return isGranted
         }
 
         func deposit(refunding charge: RetryCharge?) {
@@ -40,34 +40,6 @@ struct BackoffBudgetTests {
         #expect(outcome.end == .milliseconds(500))
         #expect(transport.count == 2)
         #expect(budget.entries == ["failure", "refused"])
-    }
-
-    @Test(
-        "a refused retry leaves the retrier as it was: another one's retry, and the backoff is still at its first step"
-    )
-    func stateAfterRefusal() async throws {
-        final class Once: RetryBudget {
-            private let refusing = Locked(true)
-            func withdraw(_ charge: RetryCharge) -> RetryPermit? {
-                let isRefused = refusing.withLock { refusing in
-                    defer { refusing = false }
-                    return refusing
-                }
-                return isRefused ? nil : RetryPermit(from: self, for: charge)
-            }
-            func deposit(refunding charge: RetryCharge?) {}
-        }
-        let transport = ScriptedTransport(.status(500), afterLast: .repeat)
-        let outcome = try await outcome(
-            of: Ping.get,
-            retrier: ComposedRetrier.factory(
-                steadyBackoff(maxAttempts: 3, budget: .shared(Once())),
-                ScriptedRetrier.factory { asked, _ in asked == 0 ? .retry(after: .seconds(9)) : .doNotRetry }
-            ),
-            transport
-        )
-        #expect(outcome.delays == [.seconds(9), .milliseconds(500), .seconds(1)])
-        #expect(outcome.lastReason == .attemptsUsed(3))
     }
 
     @Test("what is refused for other reasons is not charged")

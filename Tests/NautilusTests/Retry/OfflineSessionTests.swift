@@ -8,7 +8,7 @@ import Testing
 @Suite("A wait for a network, and the end of the session")
 struct OfflineSessionTests {
     /// Fails each attempt as a device without a network does, before or after its request is authorized.
-    private struct Offline: CallInterceptor {
+    private struct Offline: NetworkInterceptor {
         let connectivity: ConnectivitySwitch
         let isEarly: Bool
 

@@ -73,7 +73,7 @@ struct OriginBudgetsTests {
     @Test("a budget of one's own that says nothing of itself is kept")
     func own() throws {
         final class Own: RetryBudget {
-            func withdraw(_ charge: RetryCharge) -> RetryPermit? { nil }
+            func withdraw(_ charge: RetryCharge) -> Bool { false }
             func deposit(refunding charge: RetryCharge?) {}
         }
         let budgets = OriginBudgets(limit: 2) { _ in Own() }

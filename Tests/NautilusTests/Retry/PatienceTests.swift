@@ -123,9 +123,6 @@ struct PatienceTests {
         #expect(budget.patience == 9.9)
         budget.deposit(refunding: .failure)
         #expect(budget.patience == 10)
-        // A permit that is not used goes back to where it was taken from.
-        _ = budget.withdraw(.postponed)
-        #expect((budget.patience, budget.balance) == (10, 10))
     }
 
     @Test("that of a ratio is another window with the same bound")
@@ -142,8 +139,6 @@ struct PatienceTests {
         #expect((budget.patience, budget.balance) == (0, 10))
         budget.deposit()
         #expect((budget.patience, budget.balance) == (0.1, 10.1))
-        _ = budget.withdraw(.postponed)
-        #expect(budget.patience == 0.1)
         clock.advance(by: .seconds(10))
         #expect((budget.patience, budget.balance) == (10, 10))
     }

@@ -1,14 +1,25 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
-@Suite("Retriers hear of a call's success")
+@Suite("A call that succeeds deposits in the budgets of its retriers")
 struct RetrierSuccessTests {
-    /// Notes what it is told; retries as often as it is told to.
-    private struct Listening: Retrier {
+    /// Notes each deposit.
+    private final class Listening: RetryBudget {
         let name: String
         let log: Locked<[String]>
+
+        init(_ name: String, _ log: Locked<[String]>) { (self.name, self.log) = (name, log) }
+
+        func withdraw(_ charge: RetryCharge) -> Bool { true }
+        func deposit(refunding charge: RetryCharge?) { log.withLock { $0.append(name) } }
+    }
+
+    /// Retries as often as it is told to, for free.
+    private struct Paying: Retrier {
+        let budget: Listening
         var retries = 0
 
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
@@ -16,16 +27,14 @@ struct RetrierSuccessTests {
             return retries > 0 ? true : false
         }
 
-        mutating func succeeded(_ success: CallSuccess) {
-            log.withLock { $0.append("\(name): \(success.answered?.request.path ?? "no request")") }
-        }
+        func budgets(for origin: HttpOrigin) -> [any RetryBudget] { [budget] }
     }
 
     /// Answers by itself what `isStale` says, and passes on the rest.
     private struct Cache: CallInterceptor {
         let isStale: @Sendable (Int?) -> Bool
 
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             guard !isStale(nil) else { return HttpResponse(body: Data("stale".utf8)) }
             let response = try? await next(request)
             if let response, !isStale(response.status) { return response }
@@ -41,12 +50,13 @@ struct RetrierSuccessTests {
         of request: Ping = .get,
         _ transport: ScriptedTransport
     ) async throws -> [String] {
-        let log = log
+        let (first, second) = (Listening("first", log), Listening("second", log))
         _ = try await outcome(
             of: request,
             retrier: ComposedRetrier.factory(
-                AnyRetrierFactory { Listening(name: "first", log: log, retries: retries) },
-                AnyRetrierFactory { Listening(name: "second", log: log) }
+                AnyRetrierFactory { Paying(budget: first, retries: retries) },
+                AnyRetrierFactory { Paying(budget: second) },
+                AnyRetrierFactory { Paying(budget: first) }
             ),
             interceptors: interceptors,
             transport
@@ -54,19 +64,19 @@ struct RetrierSuccessTests {
         return log.withLock { $0 }
     }
 
-    @Test("all of them, once, at the end, whatever the number of attempts")
+    @Test("in each once, whatever the number of attempts, and of retriers that share one")
     func success() async throws {
         let transport = ScriptedTransport(.status(503), .status(503), .reply(text: "ok"))
-        #expect(try await entries(retries: 2, transport) == ["first: /things", "second: /things"])
+        #expect(try await entries(retries: 2, transport) == ["first", "second"])
     }
 
-    @Test("not of a call that fails, be it after a good answer")
+    @Test("nothing when it fails, be it after a good answer")
     func failure() async throws {
         #expect(try await entries(ScriptedTransport(.status(404))) == [])
-        let log = log
+        let only = Listening("only", log)
         _ = try await outcome(
             of: Undecodable(),
-            retrier: AnyRetrierFactory { Listening(name: "only", log: log) },
+            retrier: AnyRetrierFactory { Paying(budget: only) },
             ScriptedTransport(.status(200))
         )
         #expect(log.withLock { $0 } == [])
@@ -75,34 +85,34 @@ struct RetrierSuccessTests {
     @Test("a status that the request accepts is a success")
     func acceptedStatus() async throws {
         let request = Ping(acceptedStatusCodes: [404])
-        #expect(try await entries(of: request, ScriptedTransport(.status(404))).first == "first: /things")
+        #expect(try await entries(of: request, ScriptedTransport(.status(404))) == ["first", "second"])
     }
 
     @Test(
-        "without a request when an interceptor has made the success: from nothing, of a failure, of a bad answer",
+        "nothing when an interceptor has made the success: from nothing, of a failure, of a bad answer",
         arguments: [
-            (ScriptedReply.reply(text: "ok"), { @Sendable (_: Int?) in true }, "no request"),
-            (.fail(.networkConnectionLost), { @Sendable _ in false }, "no request"),
-            (.status(503), { @Sendable status in status == 503 }, "no request"),
-            (.status(304), { @Sendable status in status == 304 }, "/things"),
+            (ScriptedReply.reply(text: "ok"), { @Sendable (_: Int?) in true }, false),
+            (.fail(.networkConnectionLost), { @Sendable _ in false }, false),
+            (.status(503), { @Sendable status in status == 503 }, false),
+            (.status(304), { @Sendable status in status == 304 }, true),
         ]
     )
-    func cached(reply: ScriptedReply, isStale: @escaping @Sendable (Int?) -> Bool, request: String) async throws {
+    func cached(reply: ScriptedReply, isStale: @escaping @Sendable (Int?) -> Bool, deposits: Bool) async throws {
         let entries = try await entries(interceptors: [Cache(isStale: isStale)], ScriptedTransport(reply))
-        #expect(entries == ["first: \(request)", "second: \(request)"])
+        #expect(entries == (deposits ? ["first", "second"] : []))
     }
 
-    @Test("not of a call that a hook has fulfilled")
+    @Test("nothing when a hook has fulfilled it")
     func fulfilled() async throws {
         struct Remembering: ServiceHook {
             func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
                 ("remembered" as? R.Result).map { HttpResponse(body: $0) }
             }
         }
-        let log = log
+        let only = Listening("only", log)
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: AnyRetrierFactory { Listening(name: "only", log: log) },
+            retrierFactory: AnyRetrierFactory { Paying(budget: only) },
             transport: ScriptedTransport()
         ).with { $0.hook = Remembering() }
         #expect(try await Ping.get.schedule(with: service) == "remembered")
@@ -118,5 +128,126 @@ struct RetrierSuccessTests {
         #expect(budget.balance == 100)
         _ = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.reply(text: "ok")))
         #expect(budget.balance == 101)
+    }
+
+    @Test("only the budget that has paid for the last retry gets it back")
+    func payer() async throws {
+        let (payer, other) = (QuotaBudget(initial: 100), QuotaBudget(initial: 100))
+        struct Both: Retrier {
+            var inner: any Retrier
+            let other: QuotaBudget
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+                await inner.retry(request, failingWith: error)
+            }
+            func budgets(for origin: HttpOrigin) -> [any RetryBudget] { inner.budgets(for: origin) + [other] }
+        }
+        let backoff = steadyBackoff(budget: .shared(payer))
+        _ = try await outcome(
+            of: Ping.get,
+            retrier: AnyRetrierFactory { Both(inner: backoff.create(for: Ping.get), other: other) },
+            ScriptedTransport(.status(503), .reply(text: "ok"))
+        )
+        #expect((payer.balance, other.balance) == (100, 101))
+    }
+
+    @Test("C12: a retry that the deadline forbids, or that might repeat a POST, costs nothing")
+    func free() async throws {
+        let budget = QuotaBudget(initial: 100)
+        let decision = RetryDecision.retry(after: .seconds(2), paying: RetryPayment(from: budget))
+        let retrier = ScriptedRetrier.factory { _, _ in decision }
+        let late = try await outcome(of: Ping(deadline: .seconds(1)), retrier: retrier, ScriptedTransport(.status(503)))
+        #expect(late.lastReason == .deadline(remaining: .seconds(1)))
+        let unsafe = try await outcome(of: Ping.post, retrier: retrier, ScriptedTransport(.status(500)))
+        #expect(unsafe.lastReason == .mayHaveExecuted)
+        #expect(budget.balance == 100)
+    }
+
+    @Test("C12: a one-shot body that cannot be sent again costs nothing")
+    func oneShot() async throws {
+        struct OneShot: Request {
+            typealias Result = String
+            var route: HttpRoute { [] }
+            var method: HttpMethod { .put }
+            var body: HttpBody { .stream(AsyncStream { $0.finish() }) }
+        }
+        let budget = TokenBucketBudget(depositOfSuccess: 0.1)
+        let outcome = try await outcome(
+            of: OneShot(),
+            retrier: steadyBackoff(budget: .shared(budget)),
+            ScriptedTransport(.status(503))
+        )
+        #expect(outcome.lastReason == .bodySpent)
+        #expect(budget.balance == 10)
+    }
+
+    @Test("a 503, a retry that is free, and a success: what the first retry took comes back")
+    func refundAfterFreeRetry() async throws {
+        let budget = QuotaBudget()
+        let outcome = try await outcome(
+            of: Ping.get,
+            retrier: ComposedRetrier.factory(
+                ScriptedRetrier.factory { _, error in error.status == 401 ? .retry(after: .zero) : .doNotRetry },
+                steadyBackoff(budget: .shared(budget))
+            ),
+            ScriptedTransport(.status(503), .status(401), .reply(text: "ok"))
+        )
+        #expect(outcome.attempts == 3)
+        #expect(budget.balance == 500)
+    }
+
+    @Test("a retrier that wraps another, and knows nothing of budgets, names its budgets")
+    func wrapped() async throws {
+        struct Wrapper: Retrier {
+            var inner: any Retrier
+            mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+                await inner.retry(request, failingWith: error)
+            }
+            func budgets(for origin: HttpOrigin) -> [any RetryBudget] { inner.budgets(for: origin) }
+        }
+        let budget = QuotaBudget(initial: 100)
+        let backoff = steadyBackoff(budget: .shared(budget))
+        try await simulate { simulation in
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: AnyRetrierFactory { request in Wrapper(inner: backoff.create(for: Ping.get)) },
+                transport: ScriptedTransport(.reply(text: "ok"), .status(503), .reply(text: "ok")),
+                clock: simulation.clock
+            ).with {
+                $0.interceptors.append(
+                    Hedging(after: .fixed(.seconds(9)), latencies: OriginLatencies(), budget: .shared(budget))
+                )
+            }
+            _ = try await Ping.get.schedule(with: service)
+            // Hedging and retrier share the budget: one success, one deposit.
+            #expect(budget.balance == 101)
+            _ = try await Ping.get.schedule(with: service)
+            #expect(budget.balance == 101)
+        }
+    }
+
+    @Test("the latency of a call that was led on is that of the whole way, counted once")
+    func redirected() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let latencies = OriginLatencies(minimumCount: 1, clock: clock)
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                retrierFactory: BackoffRetrier.factory(
+                    .standard.with {
+                        $0.budget = .unlimited
+                        $0.latencies = latencies
+                    }
+                ),
+                transport: ScriptedTransport(
+                    .delay(.milliseconds(30), then: .status(302, header: ["Location": "/elsewhere"])),
+                    .delay(.milliseconds(20), then: .reply(text: "ok")),
+                    clock: clock
+                ),
+                clock: clock
+            )
+            let response = try await Ping.get.response(with: service)
+            let origin = try #require(response.trace.request?.origin)
+            #expect(latencies.median(of: origin) == .milliseconds(50))
+        }
     }
 }

@@ -14,7 +14,7 @@ struct ChangedSwitchTests {
     private struct Marking: CallInterceptor, Retrier {
         let site: String
 
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
             request.header["X-Interceptor"] = site
             return try await next(request)
@@ -54,7 +54,7 @@ struct ChangedSwitchTests {
     }
 
     private struct Passing: CallInterceptor {
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             try await next(request)
         }
     }

@@ -187,7 +187,7 @@ struct Computed: HttpService {
 }
 
 final class OwnInterceptor: CallInterceptor {
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await next(request)
     }
 }
@@ -215,7 +215,7 @@ final class OwnPacing: NetworkInterceptor {
 struct OwnKeys: CallInterceptor {
     var addsIdempotencyKeys: Bool { true }
 
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await next(request)
     }
 }

@@ -30,7 +30,7 @@ struct OverridingTests {
 
     struct Marking: CallInterceptor {
         let name: HttpHeader.Name
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             var request = request
             request.header[name] = "1"
             return try await next(request)

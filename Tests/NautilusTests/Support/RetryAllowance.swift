@@ -3,11 +3,11 @@ import Nautilus
 extension RetryBudget {
     /// Withdraws what a retry costs and sends it; false when the budget refuses.
     func spend(_ charge: RetryCharge = .failure) -> Bool {
-        withdraw(charge)?.use() == true
+        withdraw(charge)
     }
 }
 
-/// A budget of so many retries, to which nothing comes back but what was not used: what is left tells what was paid.
+/// A budget of so many retries, to which nothing comes back: what is left tells what was paid.
 final class RetryAllowance: RetryBudget {
     private let left: Locked<Int>
 
@@ -18,14 +18,12 @@ final class RetryAllowance: RetryBudget {
     /// How many retries it would allow now.
     var balance: Int { left.withLock { $0 } }
 
-    func withdraw(_ charge: RetryCharge) -> RetryPermit? {
-        let isPaid = left.withLock { left in
+    func withdraw(_ charge: RetryCharge) -> Bool {
+        left.withLock { left in
             guard left > 0 else { return false }
             left -= 1
             return true
         }
-        guard isPaid else { return nil }
-        return RetryPermit(from: self, for: charge) { self.left.withLock { $0 += 1 } }
     }
 
     func deposit(refunding charge: RetryCharge?) {}

@@ -80,7 +80,7 @@ struct EverythingWorld: Sendable {
 
 /// Changes each request.
 private struct Renaming: CallInterceptor {
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
         request.header["X-Name"] = "1"
         return try await next(request)

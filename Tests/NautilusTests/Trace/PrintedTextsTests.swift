@@ -149,7 +149,7 @@ struct PrintedTextsTests {
 
     @Test("F31: the observer's line of a stored answer says that the server has answered 304")
     func stored() async throws {
-        struct Stored: CallInterceptor {
+        struct Stored: NetworkInterceptor {
             func intercept(
                 _ request: HttpRequest,
                 context: AttemptContext,

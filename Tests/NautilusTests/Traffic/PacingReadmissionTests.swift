@@ -144,13 +144,10 @@ struct PacingReadmissionTests {
         #expect(counts == [10, 10, 10])
     }
 
-    /// Sends three requests besides, all at once.
+    /// Sends three requests besides.
     private struct Besides: CallInterceptor {
-        func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 1...3 { group.addTask { _ = try await context.send(request) } }
-                try await group.waitForAll()
-            }
+        func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
+            for _ in 1...3 { _ = try await context.send(request) }
             return try await next(request)
         }
     }

@@ -252,23 +252,22 @@ extension AttemptContext {
     fileprivate var name: String { "\(call.id) \(number) \(sideRequest)" }
 }
 
-/// Sends up to two requests besides, some of which are cancelled.
+/// Sends up to two requests besides.
 private struct Besides: CallInterceptor {
     let random: any RandomSource
 
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<Int(random.nextFraction() * 3) { group.addTask { _ = try? await context.send(request) } }
-            if random.nextFraction() < 0.2 { group.cancelAll() }
-        }
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
+        for _ in 0..<Int(random.nextFraction() * 3) { _ = try? await context.send(request) }
         return try await next(request)
     }
 }
 
 /// Before the pacing.
-private struct Arriving: CallInterceptor {
+private struct Arriving: NetworkInterceptor {
     let clock: ManualClock
     let book: StormBook
+
+    var networkStage: NetworkStage { .waitingForServer }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         book.arrived(context.name, at: clock.now.offset)
@@ -277,7 +276,7 @@ private struct Arriving: CallInterceptor {
 }
 
 /// Behind all others.
-private struct Passing: CallInterceptor {
+private struct Passing: NetworkInterceptor {
     let clock: ManualClock
     let book: StormBook
     let longest: Duration

@@ -61,8 +61,13 @@ extension NetworkInterceptor {
 
 extension CallInterceptor {
     /// Likewise.
-    func outcome(of request: HttpRequest, from server: () async throws -> HttpResponse<Data>) async -> String {
-        await ending { try await intercept(request, context: .test()) { _ in try await server() } }
+    func outcome(
+        of request: HttpRequest,
+        from server: @escaping () async throws -> HttpResponse<Data>
+    ) async -> String {
+        let context = CallContext(serviceOrigin: trafficOrigin)
+        let next = CallNext { _ in try await server() }
+        return await ending { try await intercept(request, context: context, next: next) }
     }
 }
 

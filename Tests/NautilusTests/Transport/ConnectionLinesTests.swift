@@ -36,52 +36,6 @@ struct ConnectionLinesTests {
         #expect(isNextConnected)
     }
 
-    @Test("a limit of an origin's own lets more in, or fewer, until the origin is forgotten")
-    func changedLimit() throws {
-        let (slow, quick) = (try #require(slow), try #require(quick))
-        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 1, total: 4)
-        for name in ["a", "b", "c", "d", "e"] { _ = lines.enter(slow, NamedWaiter(name), priority: .normal) }
-        lines.setLimit(3, of: slow)
-        let more = (0..<3).map { _ in lines.enterNext(slow)?.id }
-        #expect(more == ["b", "c", nil])
-        // That of the others stays.
-        let entered = ["x", "y"].map { lines.enter(quick, NamedWaiter($0), priority: .normal) }
-        #expect(entered == [true, false])
-        lines.setLimit(9, of: slow)
-        // All origins together have as many as they may.
-        let beyond = lines.enterNext(slow)
-        #expect(beyond == nil)
-        lines.setLimit(1, of: slow)
-        let next = (0..<3).map { _ in lines.leave(slow)?.id }
-        #expect(next == [nil, nil, "d"])
-    }
-
-    @Test("a limit of an origin's own counts again when the origin comes back, and more than a guess")
-    func rememberedLimit() throws {
-        let (slow, quick) = (try #require(slow), try #require(quick))
-        var lines = ConnectionLines<HttpOrigin, NamedWaiter>(limit: 1)
-        func entered(_ origin: HttpOrigin, _ count: Int) -> Int {
-            (0..<count).filter { _ in lines.enter(origin) }.count
-        }
-        #expect(entered(slow, 2) == 1)
-        lines.setLimit(6, of: slow, isGuess: true)
-        #expect(entered(slow, 9) == 5)
-        lines.setLimit(3, of: slow)
-        lines.setLimit(6, of: slow, isGuess: true)
-        for _ in 1...4 { _ = lines.leave(slow) }
-        #expect(entered(slow, 9) == 1)
-        for _ in 1...3 { _ = lines.leave(slow) }
-        // Another origin's line takes its place.
-        #expect(entered(quick, 2) == 1)
-        lines.setLimit(6, of: quick, isGuess: true)
-        _ = lines.leave(quick)
-        #expect(lines.originCount == 0)
-        #expect(entered(slow, 9) == 3)
-        for _ in 1...3 { _ = lines.leave(slow) }
-        // A guess counts until its origin is forgotten.
-        #expect(entered(quick, 2) == 1)
-    }
-
     @Test("an origin is forgotten when its last connection comes back, and not before")
     func forgotten() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))

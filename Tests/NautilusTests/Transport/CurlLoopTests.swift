@@ -21,8 +21,7 @@
                 CurlExchange(try own.runningLoop(), download: nil, upload: nil),
                 of: try CurlRequest(HttpRequest(url: url)),
                 context: AttemptContext(serviceOrigin: origin),
-                configuration: own.configuration,
-                isMultiplexed: false
+                configuration: own.configuration
             )
         }
 

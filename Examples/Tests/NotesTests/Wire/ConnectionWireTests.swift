@@ -111,7 +111,7 @@ struct ConnectionWireTests {
 }
 
 /// Starts a server just before an attempt.
-private actor ServerAtAttempt: CallInterceptor {
+private actor ServerAtAttempt: NetworkInterceptor {
     private let number: Int
     private let port: UInt16
     private var server: StubServer?

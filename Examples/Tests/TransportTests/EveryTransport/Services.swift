@@ -20,7 +20,7 @@ func service(_ url: URL, numbered: Bool = false) -> AnyHttpService<HttpError> {
 }
 
 /// Tells the server which attempt it is.
-private struct AttemptNumber: CallInterceptor {
+private struct AttemptNumber: NetworkInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
         request.header["X-Attempt"] = "\(context.number)"

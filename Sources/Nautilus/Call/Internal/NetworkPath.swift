@@ -17,11 +17,7 @@ struct NetworkPath: Sendable {
     let clock: any Clock<Duration>
     /// The call's deadline; nil for none.
     let deadline: Duration?
-    /// Is told what goes out; nil when nobody follows the attempt.
-    var ongoing: (any OngoingAttempt)?
     var role = CallTrace.Exchange.Role.main
-    /// The payment due for the attempt when its request is written; nil for none.
-    var payment: DuePayment?
 
     /// Sends a request. If its credential has gone when its turn comes, waits for the next one and begins anew, as long as
     /// nothing has been sent.
@@ -95,8 +91,8 @@ struct NetworkPath: Sendable {
         _ context: AttemptContext,
         _ round: NetworkRound?
     ) async throws -> HttpResponse<Data> {
-        // An interceptor has kept its `next`, or left a side request behind.
-        if round?.isOver == true || ongoing?.isOver == true { throw AttemptIsOver() }
+        // An interceptor has kept its `next`.
+        if round?.isOver == true { throw AttemptIsOver() }
         var request = built
         let number: Int
         do {
@@ -104,7 +100,6 @@ struct NetworkPath: Sendable {
             try check.finish(&request)
             // A side request's key is its own, and the call does not repeat it.
             if role == .side { request.isKeyKept = true }
-            if context.hedged?.sending != .second { try payment?.pay() }
             number = follower.book.takeNumber()
             context.hedged?.progress.begin()
             try context.hedged?.willWrite(number)
@@ -112,7 +107,6 @@ struct NetworkPath: Sendable {
             throw HttpError(wrapping: error, stage: .prepare, delivery: .notSent)
         }
         context.hedged?.progress.beginSending()
-        ongoing?.tell(.sending(request, role == .side ? .side : .main))
         let opening = ExchangeBook.Opening(
             role: context.hedged?.sending == .second ? .hedge : role,
             number: number,

@@ -123,7 +123,7 @@ extension EncodingError {
 
 extension HttpBody.Payload {
     /// Whether the bytes certainly differ; a stream may still be the same one.
-    fileprivate func isOther(than given: HttpBody.Payload) -> Bool {
+    func isOther(than given: HttpBody.Payload) -> Bool {
         switch (self, given) {
         case (.empty, .empty), (.stream, .stream): false
         case (.data(let own), .data(let other)): own != other

@@ -7,6 +7,9 @@ struct TraceRecorder: Sendable {
     /// The request that the attempt was about to send when its first interceptor saw it, and the service's origin.
     private var intended: (request: HttpRequest, serviceOrigin: HttpOrigin)?
 
+    /// The last answer that the call tier was given in this attempt; nil for none.
+    private var lastAnswer: (status: Int, exchange: CallTrace.Exchange?)?
+
     /// The number of the current or last attempt; 0 before the first.
     private(set) var number = 0
 
@@ -21,7 +24,7 @@ struct TraceRecorder: Sendable {
 
     mutating func begin() {
         number = book.beginAttempt()
-        intended = nil
+        (intended, lastAnswer) = (nil, nil)
         start = elapsed
         observer?.observe(.attemptStarted(book.identity, number: number))
     }
@@ -41,7 +44,7 @@ struct TraceRecorder: Sendable {
     ///
     /// - Parameter exchange: The exchange that the answer came from; nil when an interceptor has made the answer.
     mutating func succeeded(_ status: Int, by exchange: CallTrace.Exchange?) -> CallTrace {
-        end(.succeeded(status: status), nil, answer: exchange)
+        if isOpen { end(.succeeded(status: status), nil, answer: exchange) }
         return finished()
     }
 
@@ -53,35 +56,47 @@ struct TraceRecorder: Sendable {
         end(.failed(error.stage, error.kind, error.delivery), decision)
     }
 
-    /// Records that the attempt, and with it the call, has failed; nothing is recorded twice.
+    /// Records that the attempt has failed, and that its failure surfaces; nothing is recorded twice.
     ///
-    /// - Parameter surfacing: The error that surfaces, if it is a different one.
-    mutating func failed(
+    /// - Parameter other: The error that surfaces, if it is a different one.
+    mutating func surfacing(
         _ error: HttpError,
         _ decision: CallTrace.Decision? = nil,
         surfacing other: HttpError? = nil
     ) -> HttpError {
-        if number > 0, trace.attempts.last?.number != number {
-            end(.failed(error.stage, error.kind, error.delivery), decision)
-        }
+        if isOpen { end(.failed(error.stage, error.kind, error.delivery), decision) }
         var surfacing = other ?? error
         // An error made by a retrier knows neither attempt nor request.
         if surfacing.attempt == 0 { surfacing.attempt = error.attempt }
         if surfacing.request == nil { surfacing.request = error.request }
-        surfacing.call = book.identity
         surfacing.coders = surfacing.coders ?? error.coders
-        for attempt in trace.attempts {
-            // A caller that starts over has to know what any of the attempts may have executed.
-            if case .failed(_, _, let delivery) = attempt.outcome {
-                surfacing.delivery = max(surfacing.delivery, delivery)
-            }
-        }
-        // The shared answer holds the payment for a retry that will not be made.
-        surfacing.sharedAnswer = nil
-        surfacing.trace = finished()
-        surfacing.markFinal()
         return surfacing
     }
+
+    /// Records that the call has failed with this error.
+    mutating func failed(_ error: HttpError) -> HttpError {
+        var error = surfacing(error)
+        error.call = book.identity
+        for attempt in trace.attempts {
+            // A caller that starts over has to know what any of the attempts may have executed.
+            if case .failed(_, _, let delivery) = attempt.outcome { error.delivery = max(error.delivery, delivery) }
+        }
+        error.trace = finished()
+        error.markFinal()
+        return error
+    }
+
+    /// Notes an answer that the call tier is given.
+    mutating func answered(_ status: Int, by exchange: CallTrace.Exchange?) { lastAnswer = (status, exchange) }
+
+    /// Records that the attempt has been answered, before another begins that has not followed from a failure.
+    mutating func endAnswered() {
+        guard isOpen, let (status, exchange) = lastAnswer.take() else { return }
+        end(.succeeded(status: status), nil, answer: exchange)
+    }
+
+    /// Whether the present attempt has not ended yet.
+    private var isOpen: Bool { number > 0 && trace.attempts.last?.number != number }
 
     private mutating func end(
         _ outcome: CallTrace.Outcome,

@@ -102,7 +102,7 @@ struct LinkedRequest<Base: Request>: ForwardingRequest, ServerNamedRequest {
     var forwarded: any Request { base }
 
     var url: (any UrlConvertible)? { target }
-    // What the base's route has marked as secret is hidden in the server's URL, too.
+    // Secrets of the base's route are hidden in the server's URL, too.
     var route: HttpRoute { HttpRoute([], secrets: base.route.secrets, trailingSlash: false) }
     var query: HttpQuery { [:] }
     // The builder leaves out the service's fields by itself, but would take the request's own fields for deliberate.

@@ -34,22 +34,18 @@ public final class QuotaBudget: RetryBudget {
     public var isDrawnOn: Bool { balance < initial }
 
     /// Takes the cost of the retry, unless the balance is lower.
-    public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+    public func withdraw(_ charge: RetryCharge) -> Bool {
         let cost = cost(of: charge)
-        let isPaid = quota.withLock { quota in
+        return quota.withLock { quota in
             guard quota >= cost else { return false }
             quota -= cost
             return true
         }
-        return isPaid ? RetryPermit(from: self, for: charge) { self.add(cost) } : nil
     }
 
     /// Gives back the cost of the call's last retry, or 1 when it had none.
     public func deposit(refunding charge: RetryCharge?) {
-        add(charge.map(cost) ?? 1)
-    }
-
-    private func add(_ amount: Int) {
+        let amount = charge.map(cost) ?? 1
         // Compared before adding: a capacity of `Int.max` must not overflow.
         quota.withLock { $0 = capacity - $0 > amount ? $0 + amount : capacity }
     }

@@ -35,11 +35,9 @@ public final class RatioBudget: RetryBudget {
             latest = number
         }
 
-        /// Adds to the current slice, or to an earlier one that has not expired.
-        mutating func add(_ amount: Int64, to number: Int64? = nil) {
-            let number = number ?? latest
-            guard latest - number < Self.sliceCount else { return }
-            slices[Int(number % Self.sliceCount)] += amount
+        /// Adds to the current slice.
+        mutating func add(_ amount: Int64) {
+            slices[Int(latest % Self.sliceCount)] += amount
             sum += amount
         }
     }
@@ -118,25 +116,13 @@ public final class RatioBudget: RetryBudget {
     }
 
     /// Takes one retry, or a tenth of one when the server has asked for it by a 429, unless less is left.
-    public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+    public func withdraw(_ charge: RetryCharge) -> Bool {
         let (number, cost) = (sliceNumber, charge == .postponed ? Self.cost / 10 : Self.cost)
-        let slice = windows.withLock { windows -> Int64? in
+        return windows.withLock { windows in
             windows.advance(to: number)
-            guard reserve + windows[charge].sum >= cost else { return nil }
+            guard reserve + windows[charge].sum >= cost else { return false }
             windows[charge].add(-cost)
-            return windows[charge].latest
-        }
-        return slice.map { slice in
-            RetryPermit(from: self, for: charge) { self.giveBack(cost, for: charge, to: slice) }
-        }
-    }
-
-    /// Gives back a withdrawal, unless it has expired and so counts as given back already.
-    private func giveBack(_ cost: Int64, for charge: RetryCharge, to slice: Int64) {
-        let number = sliceNumber
-        windows.withLock { windows in
-            windows.advance(to: number)
-            windows[charge].add(cost, to: slice)
+            return true
         }
     }
 

@@ -10,9 +10,7 @@
 /// final class NoneInMaintenance: RetryBudget {
 ///     let isMaintenance: @Sendable () -> Bool
 ///     init(isMaintenance: @escaping @Sendable () -> Bool) { self.isMaintenance = isMaintenance }
-///     func withdraw(_ charge: RetryCharge) -> RetryPermit? {
-///         isMaintenance() ? nil : RetryPermit(from: self, for: charge)
-///     }
+///     func withdraw(_ charge: RetryCharge) -> Bool { !isMaintenance() }
 ///     func deposit(refunding charge: RetryCharge?) {}
 /// }
 /// ```
@@ -22,9 +20,8 @@ public protocol RetryBudget: AnyObject, Sendable {
     ///
     /// - Parameter charge: The failure that the retry follows. A budget may charge more for some failures than for
     ///   others.
-    /// - Returns: The permit that pays for the retry when it is sent, and gives the cost back if it never is; nil when
-    ///   the retry must not be made, and nothing was taken.
-    func withdraw(_ charge: RetryCharge) -> RetryPermit?
+    /// - Returns: Whether the retry may be made; if not, nothing was taken.
+    func withdraw(_ charge: RetryCharge) -> Bool
 
     /// Notes that a call has succeeded.
     ///
@@ -41,10 +38,28 @@ public protocol RetryBudget: AnyObject, Sendable {
 extension RetryBudget {
     /// True.
     public var isDrawnOn: Bool { true }
-    /// Takes the cost of a retry after an ordinary failure; nil when the retry must not be made.
-    public func withdraw() -> RetryPermit? { withdraw(.failure) }
+    /// Takes the cost of a retry after an ordinary failure; false when the retry must not be made.
+    public func withdraw() -> Bool { withdraw(.failure) }
     /// Notes that a call has succeeded without a retry.
     public func deposit() { deposit(refunding: nil) }
+}
+
+/// The payment for a retry.
+///
+/// Paid when the retry has been decided on, and not given back if its call is cancelled before the retry is sent.
+public struct RetryPayment: Sendable {
+    /// The budget that pays.
+    public let budget: any RetryBudget
+    /// The reason of the retry, by which the budget decides its cost.
+    public let charge: RetryCharge
+
+    /// Creates a payment, without paying.
+    public init(from budget: any RetryBudget, for charge: RetryCharge = .failure) {
+        (self.budget, self.charge) = (budget, charge)
+    }
+
+    /// Pays; false when the budget refuses.
+    func pay() -> Bool { budget.withdraw(charge) }
 }
 
 /// The budget that bounds retries, and the calls that share it.

@@ -64,9 +64,9 @@ public final class TokenBucketBudget: RetryBudget {
 
     /// Takes a token, unless half of the bucket or less is left. For a retry that the server has asked for, takes its
     /// cost from the second bucket, unless less is left there.
-    public func withdraw(_ charge: RetryCharge) -> RetryPermit? {
+    public func withdraw(_ charge: RetryCharge) -> Bool {
         let cost = Self.cost(of: charge)
-        let isPaid = buckets.withLock { buckets in
+        return buckets.withLock { buckets in
             guard charge.isInvited else {
                 guard buckets.tokens > capacity / 2, buckets.tokens >= cost else { return false }
                 buckets.tokens -= cost
@@ -75,10 +75,6 @@ public final class TokenBucketBudget: RetryBudget {
             guard buckets.invited >= cost else { return false }
             buckets.invited -= cost
             return true
-        }
-        guard isPaid else { return nil }
-        return RetryPermit(from: self, for: charge) {
-            charge.isInvited ? self.add(toInvited: cost) : self.add(toTokens: cost)
         }
     }
 
@@ -90,12 +86,8 @@ public final class TokenBucketBudget: RetryBudget {
         case .throttling?, .failure?: tokens += charge.map(Self.cost) ?? 0
         case .hedge?, nil: break
         }
-        add(toTokens: tokens, toInvited: invited)
-    }
-
-    private func add(toTokens amount: Int = 0, toInvited invited: Int = 0) {
-        buckets.withLock { buckets in
-            buckets.tokens = min(capacity, buckets.tokens + amount)
+        buckets.withLock { [tokens, invited] buckets in
+            buckets.tokens = min(capacity, buckets.tokens + tokens)
             buckets.invited = min(capacity, buckets.invited + invited)
         }
     }

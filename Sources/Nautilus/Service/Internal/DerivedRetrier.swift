@@ -25,6 +25,7 @@ private struct DerivedRetrierFactory<Base: Request>: RetrierFactory {
     }
 
     var descriptions: [RetryDescription] { factory.descriptions }
+    var sharingKey: SharingKey? { factory.sharingKey }
     var signedOut: any RetrierFactory {
         DerivedRetrierFactory(factory: factory.signedOut, base: base, repeats: repeats)
     }
@@ -50,7 +51,8 @@ private struct DerivedRetrier<Base: Request>: Retrier {
         return await retrier.retry(base, failingWith: error)
     }
 
-    mutating func succeeded(_ success: CallSuccess) { retrier.succeeded(success) }
+    func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retrier.budgets(for: origin) }
+    var latencies: [OriginLatencies] { retrier.latencies }
     var reason: RetryReason? { hasRepeated ? nil : retrier.reason }
     var name: String { hasRepeated ? "Download" : retrier.name }
 }

@@ -24,20 +24,6 @@
             ///
             /// 256: a quarter of the descriptors that a process has on most systems.
             public var connections: Int
-            /// The newest version of HTTP to speak with a server, over TLS. What goes over HTTP/2, and where, is said
-            /// at ``CurlTransport/HttpVersion/http2``.
-            ///
-            /// HTTP/1.1: it is proven with every libcurl, and tells of every body whether it is whole.
-            public var httpVersion: HttpVersion
-            /// How many exchanges with one host there are at once over HTTP/2, and on one connection, if its server
-            /// allows that many; further ones wait in line. If the host does not speak HTTP/2, there are as many as
-            /// ``connectionsPerHost``.
-            ///
-            /// 100: what every server should allow on one connection (RFC 9113 §6.5.2). With a libcurl that tells how
-            /// many a server allows (see ``CurlTransport/http2Limitation``), there are no more than that. With another
-            /// one, the server refuses what is beyond, on each new connection, so lower it for such a server; what is
-            /// refused is repeated.
-            public var streamsPerHost: Int
             /// How long connecting may take, including the look-up of the host's name and the TLS handshake.
             ///
             /// 10 s: three of TCP's own repetitions. The exchange then ends with `timedOut`, ``Delivery/notSent``, so
@@ -59,8 +45,6 @@
                 headerLimit: Int = 262_144,
                 connectionsPerHost: Int = 6,
                 connections: Int = 256,
-                httpVersion: HttpVersion = .http1,
-                streamsPerHost: Int = 100,
                 connectTimeout: Duration = .seconds(10),
                 route: Route = .environment,
                 trust: Trust = Trust(),
@@ -70,8 +54,6 @@
                 self.headerLimit = headerLimit
                 self.connectionsPerHost = connectionsPerHost
                 self.connections = connections
-                self.httpVersion = httpVersion
-                self.streamsPerHost = streamsPerHost
                 self.connectTimeout = connectTimeout
                 self.route = route
                 self.trust = trust
@@ -83,18 +65,14 @@
     extension CurlTransport.Configuration {
         /// Sets the options that are the same for every request.
         ///
-        /// - Parameters:
-        ///   - isSecure: Whether the requests go over TLS; libcurl would copy the TLS settings for other requests, too.
-        ///   - isMultiplexed: Whether the requests go over HTTP/2 if the server speaks it.
-        func apply(to handle: CurlHandle, isSecure: Bool, isMultiplexed: Bool = false) {
-            let (http, http11, http2OverTls) = (3, 2, 4)
+        /// - Parameter isSecure: Whether the requests go over TLS; libcurl would copy the TLS settings for other requests,
+        ///   too.
+        func apply(to handle: CurlHandle, isSecure: Bool) {
+            let (http, http11) = (3, 2)
             // libcurl must not change the process's signal handlers.
             handle.set(NAUTILUS_CURL_NOSIGNAL, 1)
             handle.set(NAUTILUS_CURL_PROTOCOLS, http)
-            handle.set(NAUTILUS_CURL_HTTP_VERSION, isMultiplexed ? http2OverTls : http11)
-            // Waits for a connection that is being made, and may carry several, instead of making another one.
-            if isMultiplexed { handle.set(NAUTILUS_CURL_PIPEWAIT, 1) }
-            if isMultiplexed, CurlLibrary.isTraced { handle.setTraced() }
+            handle.set(NAUTILUS_CURL_HTTP_VERSION, http11)
             // Dots in a path are left as the caller has written them.
             handle.set(NAUTILUS_CURL_PATH_AS_IS, 1)
             // A proxy's answer to CONNECT is not the response.

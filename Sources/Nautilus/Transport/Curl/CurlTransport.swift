@@ -41,8 +41,7 @@
     ///   the other side.
     /// - Interim responses (1xx) are skipped, trailers are passed on in ``HttpResponse/trailers``, and a 101 that was
     ///   not asked for is an error.
-    /// - The protocol is HTTP/1.1, even over TLS, unless ``Configuration/httpVersion`` asks for HTTP/2, which is used
-    ///   where that is safe: see ``HttpVersion/http2``.
+    /// - The protocol is HTTP/1.1, even over TLS.
     /// - A child process that was forked without `exec` cannot use it, like anything else that is built on threads.
     ///
     /// Share an instance: each has its own connections and, from its first exchange on, a thread that waits for all its
@@ -61,12 +60,11 @@
         }
 
         let configuration: Configuration
-        private let leases: Locked<(http1: CurlLoop.Lease?, http2: CurlLoop.Lease?)>
+        private let lease = Locked<CurlLoop.Lease?>(nil)
 
         /// Creates a transport with connections of its own.
         public init(configuration: Configuration = Configuration()) {
             self.configuration = configuration
-            self.leases = Locked((nil, nil))
         }
 
         /// The transport itself, since it keeps connections.
@@ -145,21 +143,12 @@
             upload: CurlUpload? = nil
         ) throws -> CurlTransfer {
             let request = try CurlRequest(request)
-            let isMultiplexed = configuration.multiplexes(request, isStreamed: download != nil)
-            let loop = try runningLoop(isMultiplexed: isMultiplexed)
-            let exchange = CurlExchange(loop, download: download, upload: upload)
-            return CurlTransfer(
-                exchange,
-                of: request,
-                context: context,
-                configuration: configuration,
-                isMultiplexed: isMultiplexed
-            )
+            let exchange = CurlExchange(try runningLoop(), download: download, upload: upload)
+            return CurlTransfer(exchange, of: request, context: context, configuration: configuration)
         }
 
-        /// The loop, which is made for its first exchange. What may go over HTTP/2 has one of its own: libcurl takes an
-        /// exchange over HTTP/1.1 under way for a sign that a server does not speak HTTP/2, and makes more connections.
-        func runningLoop(isMultiplexed: Bool = false) throws -> CurlLoop.Lease {
+        /// The loop, which is made for its first exchange.
+        func runningLoop() throws -> CurlLoop.Lease {
             let library: CurlLibrary
             do throws(CurlLibrary.Unusable) {
                 library = try CurlLibrary.found.get()
@@ -167,14 +156,11 @@
                 let reason = "CurlTransport cannot be used: \(error)."
                 throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
             }
-            return try leases.withLock { leases throws(TransportError) in
-                if let lease = isMultiplexed ? leases.http2 : leases.http1 { return lease }
-                let isTraced = isMultiplexed && CurlLibrary.isTraced
-                guard let loop = CurlLoop(configuration, library, isTraced: isTraced) else {
-                    throw TransportError.unusable
-                }
+            return try lease.withLock { lease throws(TransportError) in
+                if let lease { return lease }
+                guard let loop = CurlLoop(configuration, library) else { throw TransportError.unusable }
                 let made = CurlLoop.Lease(loop)
-                if isMultiplexed { leases.http2 = made } else { leases.http1 = made }
+                lease = made
                 return made
             }
         }

@@ -19,8 +19,6 @@ where Waiter.ID: Sendable {
 
     fileprivate struct Line {
         var connected = 0
-        /// A limit of the line's own; nil for that of all lines.
-        var limit: Int?
         var waiting = WaitingLine<Place>()
 
         var isIdle: Bool { connected == 0 && waiting.count == 0 }
@@ -29,8 +27,6 @@ where Waiter.ID: Sendable {
     private let limit: Int
     private let total: Int
     private var lines: [Origin: Line] = [:]
-    /// The limits that were set, which outlast the lines.
-    private var learned: [Origin: Int] = [:]
     private var connected = 0
     private var arrivals = 0
     /// The origin whose line became idle last; nil for none.
@@ -51,7 +47,6 @@ where Waiter.ID: Sendable {
     mutating func enter(_ origin: Origin) -> Bool {
         // In place, here and below: a line that is taken out, changed and put back would be copied, waiter by waiter.
         guard connected < total else { return false }
-        recall(origin)
         guard lines[origin, default: Line()].connect(upTo: limit) else { return false }
         connected += 1
         return true
@@ -60,7 +55,6 @@ where Waiter.ID: Sendable {
     /// Takes a connection; returns false if none is free, and puts `waiter` in line.
     mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         if enter(origin) { return true }
-        recall(origin)
         lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
         arrivals += 1
         return false
@@ -77,40 +71,7 @@ where Waiter.ID: Sendable {
         lines.values[index].connected -= 1
         defer { forgetIfIdle(origin, index) }
         guard let next = wasFull ? mostUrgent : index else { return nil }
-        return connectFirst(of: next)
-    }
-
-    /// Gives an origin without a line the limit that it had. Most lines learn none.
-    private mutating func recall(_ origin: Origin) {
-        guard !learned.isEmpty, lines.index(forKey: origin) == nil, let limit = learned[origin] else { return }
-        lines[origin] = Line(limit: limit)
-    }
-
-    /// The most origins whose limits are remembered: more than a program has to do with, and little to hold.
-    private static var mostLearned: Int { 1024 }
-
-    /// Changes how many connections an origin gets.
-    ///
-    /// - Parameter isGuess: Whether a limit that was set before counts more. Default: no.
-    mutating func setLimit(_ limit: Int, of origin: Origin, isGuess: Bool = false) {
-        guard let index = lines.index(forKey: origin) else { return }
-        guard !isGuess || lines.values[index].limit == nil else { return }
-        lines.values[index].limit = max(1, limit)
-        guard !isGuess else { return }
-        if learned.count >= Self.mostLearned { learned = [:] }
-        learned[origin] = max(1, limit)
-    }
-
-    /// Takes a free connection for the first in line.
-    ///
-    /// - Returns: The waiter that has the connection now; nil if none is free, or nothing waits for it.
-    mutating func enterNext(_ origin: Origin) -> Waiter? {
-        guard connected < total, let index = lines.index(forKey: origin) else { return nil }
-        return connectFirst(of: index)
-    }
-
-    private mutating func connectFirst(of index: Dictionary<Origin, Line>.Index) -> Waiter? {
-        guard let waiter = lines.values[index].connectFirst(upTo: limit) else { return nil }
+        guard let waiter = lines.values[next].connectFirst() else { return nil }
         connected += 1
         return waiter
     }
@@ -144,7 +105,7 @@ where Waiter.ID: Sendable {
 }
 
 extension ConnectionLines.Line {
-    fileprivate func hasRoom(upTo limit: Int) -> Bool { connected < self.limit ?? limit }
+    fileprivate func hasRoom(upTo limit: Int) -> Bool { connected < limit }
 
     fileprivate mutating func connect(upTo limit: Int) -> Bool {
         guard hasRoom(upTo: limit) else { return false }
@@ -156,8 +117,8 @@ extension ConnectionLines.Line {
         waiting.append(place, urgency: place.priority.rawValue)
     }
 
-    fileprivate mutating func connectFirst(upTo limit: Int) -> Waiter? {
-        guard hasRoom(upTo: limit), let next = waiting.popFirst() else { return nil }
+    fileprivate mutating func connectFirst() -> Waiter? {
+        guard let next = waiting.popFirst() else { return nil }
         connected += 1
         return next.waiter
     }

@@ -63,7 +63,7 @@ struct TokenForm: Sendable {
         return FormFields(encoded[...])?.fields.map { Field($0.name, $0.value, isExtra: true) } ?? []
     }
 
-    /// What the grants themselves and the client's identification need. A scope is refused only where the request has
+    /// The fields of the grants themselves and of the client's identification. A scope is refused only where the request has
     /// one already.
     private static let ownNames: Set<String> = [
         "client_id", "client_secret", "code", "code_verifier", "device_code", "grant_type", "redirect_uri",

@@ -93,7 +93,7 @@ extension SharedStore {
     }
 }
 
-/// What has become of a record when its save has ended.
+/// The state of a record when its save has ended.
 enum SaveOutcome {
     /// It is stored; if it is not durable, it might not survive a power failure.
     case stored(isDurable: Bool)

@@ -57,7 +57,7 @@ final class SimulationExecutor: TaskExecutor {
         return true
     }
 
-    /// What is called before each job, with its number from 0.
+    /// The closure that is called before each job, with the job's number from 0.
     var beforeJob: (@Sendable (_ number: Int) -> Void)? {
         get { state.withLock { $0.beforeJob } }
         set { state.withLock { ($0.beforeJob, $0.jobCount) = (newValue, 0) } }

@@ -46,7 +46,7 @@ enum ShopError: Error {
 }
 
 struct RequestId: CallInterceptor {
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
+    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
         request.header["X-Request-Id"] = "attempt-\(context.number)"
         return try await next(request)

@@ -37,7 +37,7 @@ extension TestKit {
         }
 
         /// Reads the row, and writes it if it is still the same.
-        private struct ReadThenWrite: CallInterceptor {
+        private struct ReadThenWrite: NetworkInterceptor {
             func intercept(
                 _ request: HttpRequest,
                 context: AttemptContext,

@@ -31,9 +31,6 @@ struct CurlFailure {
     /// The code for a transfer that this side has ended.
     static let aborted: Int32 = 42
 
-    /// The codes for the end of a connection: of HTTP/2's framing, of writing, of reading.
-    static let connectionEnds: Set<Int32> = [16, 55, 56]
-
     /// URL loading's code for the failure.
     var urlCode: URLError.Code {
         // libcurl uses its code for a lost connection also for some answers that are not HTTP.
@@ -69,8 +66,6 @@ struct CurlFailure {
         7: .cannotConnectToHost,
         // libcurl's "weird server reply".
         8: .badServerResponse,
-        // The framing of HTTP/2.
-        16: .networkConnectionLost,
         // A body that is shorter than announced.
         18: .networkConnectionLost,
         // One of our functions refused its input; its own reason takes precedence.
@@ -99,8 +94,6 @@ struct CurlFailure {
         // A pinned key that does not match.
         90: .serverCertificateUntrusted,
         91: .serverCertificateUntrusted,
-        92: .networkConnectionLost,
-        95: .networkConnectionLost,
         97: .cannotConnectToHost,
         98: .clientCertificateRequired,
         // From 8.2 on: a value or a line is too large.

@@ -109,21 +109,6 @@
             )
         }
 
-        /// Has libcurl tell what becomes of exchanges over HTTP/2; see ``progress``.
-        func setTraced() {
-            nautilus_easy_set_traced(easy)
-        }
-
-        /// How far the exchange has got, if it goes over HTTP/2 and is traced.
-        var progress: Http2Progress {
-            let trace = nautilus_easy_trace(easy)
-            return Http2Progress(
-                isTraced: trace.is_traced != 0,
-                isSent: trace.is_sent != 0,
-                isEnded: trace.is_ended != 0
-            )
-        }
-
         /// Sets the URL, unless it is set already.
         func setUrl(_ url: String) {
             guard url != self.url else { return }

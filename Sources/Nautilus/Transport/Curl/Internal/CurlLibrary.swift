@@ -12,8 +12,6 @@
         let tls: String
         /// The version as a number, `0xXXYYZZ`.
         let number: UInt32
-        /// Whether the library was built with HTTP/2.
-        let hasHttp2: Bool
 
         /// Why the library cannot be used, in words for people.
         struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
@@ -41,8 +39,7 @@
             let library = CurlLibrary(
                 version: found.text.map { String(cString: $0) } ?? "",
                 tls: found.tls.map { String(cString: $0) } ?? "",
-                number: found.number,
-                hasHttp2: found.features & UInt32(NAUTILUS_CURL_FEATURE_HTTP2.rawValue) != 0
+                number: found.number
             )
             try library.check(features: found.features)
             if found.features & UInt32(NAUTILUS_CURL_FEATURE_THREAD_SAFE.rawValue) == 0 {

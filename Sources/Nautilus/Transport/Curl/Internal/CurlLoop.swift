@@ -50,17 +50,14 @@
         private nonisolated(unsafe) let loop: OpaquePointer
         private let startsOnAnyThread: Bool
 
-        /// - Parameter isTraced: Whether servers tell how many exchanges they take at once. Then a host gets one until
-        ///   it has told.
         /// - Returns: Nil if the system has no descriptor or no memory left.
-        init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary, isTraced: Bool) {
-            let streams = max(1, configuration.streamsPerHost)
-            guard let loop = nautilus_loop_create(max(1, configuration.connections), streams) else { return nil }
+        init?(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) {
+            guard let loop = nautilus_loop_create(max(1, configuration.connections)) else { return nil }
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
             self.transfers = Locked(CurlTransfers(loop, configuration, endsLookups: library.isSafeOnAnyThread))
             let lines = ConnectionLines<CurlTransfer.Line, CurlTransfer>(
-                limit: isTraced ? 1 : configuration.connectionsPerHost,
+                limit: configuration.connectionsPerHost,
                 total: configuration.connections
             )
             self.inbox = Locked(Inbox(lines: lines))
@@ -216,22 +213,11 @@
             transfers.takeEnded(into: &work.ended)
             let sockets = transfers.takeSockets()
             work.sockets += sockets.ended
-            let limits = transfers.takeLimits()
-            guard before < work.ended.count || !sockets.waiting.isEmpty || !limits.isEmpty else { return }
+            guard before < work.ended.count || !sockets.waiting.isEmpty else { return }
             inbox.withLock { inbox in
-                for (line, limit) in limits {
-                    inbox.lines.setLimit(limit, of: line)
-                    while let next = inbox.enterNext(line) { work.connected.append(next) }
-                }
                 inbox.jobs += sockets.waiting.map { .move($0) }
                 for transfer in work.ended[before...] {
-                    if let limit = transfer.learnedLimit { inbox.lines.setLimit(limit, of: transfer.line) }
-                    if let guess = transfer.guessedLimit {
-                        inbox.lines.setLimit(guess, of: transfer.line, isGuess: true)
-                    }
                     if let next = inbox.leave(transfer.line) { work.connected.append(next) }
-                    guard transfer.learnedLimit != nil || transfer.guessedLimit != nil else { continue }
-                    while let next = inbox.enterNext(transfer.line) { work.connected.append(next) }
                 }
             }
         }
@@ -291,18 +277,7 @@
         ///
         /// - Returns: The transfer that has the connection now; nil if no transfer can have it.
         fileprivate mutating func leave(_ line: CurlTransfer.Line) -> CurlTransfer? {
-            start(lines.leave(line))
-        }
-
-        /// Gives a connection that has been free all along to the next in line.
-        ///
-        /// - Returns: The transfer that has the connection now; nil if none is free, or nothing waits for it.
-        fileprivate mutating func enterNext(_ line: CurlTransfer.Line) -> CurlTransfer? {
-            start(lines.enterNext(line))
-        }
-
-        private mutating func start(_ next: CurlTransfer?) -> CurlTransfer? {
-            guard let next else { return nil }
+            guard let next = lines.leave(line) else { return nil }
             // If the transfer's caller has gone but it was still in line, it gives the connection back when it is about
             // to start.
             jobs.append(.start(next))

@@ -43,13 +43,10 @@
         /// The port where TLS is spoken; nil without TLS.
         var securePort: Int? { isSecure ? origin.port : nil }
 
-        /// Whether the request has no body, and does not say so.
-        var lacksBody: Bool {
-            if case .empty = request.body { !request.method.expectsBody } else { false }
-        }
-
         /// Sets everything that libcurl has to know about the request.
-        func apply(to handle: CurlHandle) -> CurlTransfer.Body {
+        ///
+        /// - Returns: The body, if libcurl is to read it part by part; nil if it has a copy, or the body is a stream.
+        func apply(to handle: CurlHandle) -> Data? {
             handle.setUrl(url)
             handle.setLines { request.add(to: $0) }
             if request.method == .head { handle.set(NAUTILUS_CURL_NOBODY, 1) }
@@ -60,7 +57,7 @@
             return body
         }
 
-        private func applyBody(to handle: CurlHandle) -> CurlTransfer.Body {
+        private func applyBody(to handle: CurlHandle) -> Data? {
             switch request.body {
             case .empty: return applyBytes(Data(), to: handle)
             case .data(let data): return applyBytes(data, to: handle)
@@ -70,22 +67,22 @@
                 // Without a length, the body is sent in chunks.
                 handle.set(NAUTILUS_CURL_INFILESIZE_LARGE, size: stream.length ?? -1)
                 setPartSize(of: handle)
-                return .none
+                return nil
             }
         }
 
-        private func applyBytes(_ data: Data, to handle: CurlHandle) -> CurlTransfer.Body {
-            if data.isEmpty, !request.method.expectsBody { return .none }
+        private func applyBytes(_ data: Data, to handle: CurlHandle) -> Data? {
+            if data.isEmpty, !request.method.expectsBody { return nil }
             guard data.count > (isSecure ? Self.recordLimit - headerSize : Self.copyLimit) else {
                 handle.set(NAUTILUS_CURL_POST, 1)
                 handle.set(NAUTILUS_CURL_POSTFIELDSIZE_LARGE, size: Int64(data.count))
                 handle.set(NAUTILUS_CURL_COPYPOSTFIELDS, copying: data.isEmpty ? Data([0]) : data)
-                return .copied
+                return nil
             }
             handle.set(NAUTILUS_CURL_UPLOAD, 1)
             handle.set(NAUTILUS_CURL_INFILESIZE_LARGE, size: Int64(data.count))
             setPartSize(of: handle)
-            return .large(data)
+            return data
         }
 
         /// Sets how much of a body is read at once; each part that is written counts as progress.

@@ -7,14 +7,6 @@
         // Unchecked: the state belongs to the caller until the transfer is handed to a loop, and from then on to the
         // thread that steps the loop, under the loop's lock. libcurl calls back only from that thread.
 
-        /// A body that is not a stream.
-        enum Body {
-            case none
-            /// libcurl has a copy of it.
-            case copied
-            case large(Data)
-        }
-
         /// The line in which the transfer waits for a connection.
         struct Line: Hashable, Sendable {
             let origin: HttpOrigin
@@ -35,23 +27,19 @@
         let context: AttemptContext
         /// Whether libcurl may send the request again if a kept connection dies before any byte of an answer.
         let isRepeatable: Bool
-        /// Whether the transfer goes over HTTP/2 if its server speaks it.
-        let isMultiplexed: Bool
-        /// How many exchanges with the server there may be at once, now that it has told its version of HTTP; nil if it
-        /// has not, or if the transfer does not depend on it.
-        var learnedLimit: Int?
-        private var body = Body.none
-        let limits: CurlLimits
+        /// The request's body, if libcurl reads it part by part and it is not a stream.
+        private var body: Data?
         private var bodyOffset = 0
         private(set) var head: CurlResponseHead
         private var received: CurlBody
         /// How often the request was written again, after a connection had ended under it.
         private(set) var repeats = 0
         /// Why this side ended the transfer; nil if it did not.
-        private(set) var refusal: TransportError?
+        private var refusal: TransportError?
         /// Why the request must not be written any more; nil while it may be.
-        private(set) var endOfSession: HttpError?
-        private(set) var admissions = CurlAdmissions()
+        private var endOfSession: HttpError?
+        /// How often libcurl was allowed to write the request.
+        private var admissions = 0
         /// How many bytes had been written before the first admission, to ask a proxy for a connection.
         private var sizeBefore = 0
         /// Whether an answer has arrived that makes the rest of a streamed body pointless.
@@ -67,30 +55,17 @@
             _ exchange: CurlExchange,
             of request: CurlRequest,
             context: AttemptContext,
-            configuration: CurlTransport.Configuration,
-            isMultiplexed: Bool
+            configuration: CurlTransport.Configuration
         ) {
             (self.exchange, self.request, self.context) = (exchange, request, context)
             self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
             self.isRepeatable = request.request.isIdempotent
-            self.isMultiplexed = isMultiplexed
             self.received = CurlBody(limit: configuration.responseLimit, download: exchange.download)
-            self.limits = CurlLimits(
-                connections: configuration.connectionsPerHost,
-                streams: configuration.streamsPerHost
-            )
             self.head = CurlResponseHead(limit: configuration.headerLimit)
         }
 
-        /// Whether the answer may come while a part of the request's body is left. Over HTTP/2, that is so for every
-        /// body, since the server says how much of it may be sent.
-        var hasLongBody: Bool {
-            switch body {
-            case .none: exchange.upload != nil
-            case .copied: isMultiplexed
-            case .large: true
-            }
-        }
+        /// Whether the answer may come while a part of the request's body is left.
+        var hasLongBody: Bool { body != nil || exchange.upload != nil }
 
         /// How many bytes of the answer's body have been taken, before decoding.
         var bodyCount: Int64 { received.count }
@@ -98,16 +73,12 @@
         var method: HttpMethod { request.request.method }
 
         /// Whether libcurl was allowed to write the request.
-        var isAdmitted: Bool { admissions.isAny }
+        var isAdmitted: Bool { admissions > 0 }
 
-        func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
+        private func number(_ info: nautilus_curl_info) -> Int { handle?.number(info) ?? 0 }
 
-        /// Whether anything of the request was written and not refused. Over HTTP/2, libcurl does not count what it
-        /// wrote before a write failed, so that every request counts which it was allowed to write.
-        var isSent: Bool {
-            guard isMultiplexed else { return isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
-            return admissions.mayBeExecuted
-        }
+        /// Whether anything of the request was written.
+        private var isSent: Bool { isAdmitted && number(NAUTILUS_CURL_INFO_REQUEST_SIZE) > sizeBefore }
     }
 
     extension CurlTransfer {
@@ -118,7 +89,7 @@
         func take(_ handle: CurlHandle, _ configuration: CurlTransport.Configuration) -> Bool {
             self.handle = handle
             let isSecure = request.isSecure
-            handle.prepare { configuration.apply(to: handle, isSecure: isSecure, isMultiplexed: isMultiplexed) }
+            handle.prepare { configuration.apply(to: handle, isSecure: isSecure) }
             configuration.applyAddresses(to: handle, of: request.origin)
             body = request.apply(to: handle)
             handle.setContext(self)
@@ -139,9 +110,8 @@
             // A header that broke off may not have been a valid header to begin with.
             if !head.isComplete, let handle { _ = nautilus_easy_flush(handle.easy) }
             result = outcome(code)
-            learnLimit()
             // libcurl counts retries as long as the handle lives.
-            leavesHandleClean = code == 0 && admissions.count == 1
+            leavesHandleClean = code == 0 && admissions == 1
         }
 
         /// Returns the handle, which libcurl no longer uses; nil if there is none.
@@ -175,11 +145,11 @@
         private func failure(_ code: Int32) -> TransportError? {
             if let error = refusal ?? received.failure { return error }
             // A complete answer counts, whatever becomes of the rest of the request's body.
-            guard code == 0 || isAnswerWhole || takeEnd() else {
+            guard code == 0 || isAnswerWhole else {
                 return TransportError(CurlFailure(code, of: handle, isSent: isSent, port: request.securePort))
             }
             // Only the empty line proves that a header is complete; libcurl calls a header that breaks off a success.
-            guard head.isComplete, !isCut else { return TransportError(.networkConnectionLost) }
+            guard head.isComplete else { return TransportError(.networkConnectionLost) }
             return received.lacksEnd ? TransportError(.cannotDecodeContentData) : nil
         }
 
@@ -210,9 +180,7 @@
                     return CurlTransfer.of(context)?.giveBody(target) ?? Int(NAUTILUS_CURL_ABORT.rawValue)
                 },
                 rewind: { context in CurlTransfer.of(context)?.rewind() == true ? 1 : 0 },
-                admit: { context in CurlTransfer.of(context)?.admit() == true ? 1 : 0 },
-                refused: { context in CurlTransfer.of(context)?.noteRefusal() },
-                allowed: { context, count in CurlTransfer.of(context)?.learnLimit(Int(count)) }
+                admit: { context in CurlTransfer.of(context)?.admit() == true ? 1 : 0 }
             )
         }
 
@@ -232,10 +200,6 @@
             // An exchange that is ended before this check counts as unsent, so nothing may be sent after that.
             context.noteSending()
             guard !exchange.isAnswered else { return false }
-            guard !isMultiplexed || admissions.leavesRepeats else {
-                refuse(TransportError(.networkConnectionLost, delivery: isSent ? .maybeExecuted : .notSent))
-                return false
-            }
             // It is unknown what the server has done with the bytes it got.
             let isRepeat = isSent
             if isRepeat, !isRepeatable {
@@ -244,12 +208,8 @@
             }
             if isRepeat { repeats += 1 }
             if !isAdmitted { sizeBefore = number(NAUTILUS_CURL_INFO_REQUEST_SIZE) }
-            admissions.admit()
+            admissions += 1
             return true
-        }
-
-        private func noteRefusal() {
-            admissions.refuse(isAnswered: number(NAUTILUS_CURL_INFO_HEADER_SIZE) > 0)
         }
 
         private func takeLines(_ lines: UnsafeRawBufferPointer) -> nautilus_head_answer {
@@ -293,13 +253,13 @@
             if isLeft { return Int(NAUTILUS_CURL_ABORT.rawValue) }
             // Ending here would make a part of the body look like the whole, and failing would lose the answer.
             guard !isOvertaken else { return Int(NAUTILUS_CURL_PAUSE.rawValue) }
-            if case .large(let data) = body {
-                let count = min(target.count, data.count - bodyOffset)
-                let start = data.startIndex + bodyOffset
-                data.copyBytes(to: target, from: start..<(start + count))
+            if let body {
+                let count = min(target.count, body.count - bodyOffset)
+                let start = body.startIndex + bodyOffset
+                body.copyBytes(to: target, from: start..<(start + count))
                 bodyOffset += count
                 // libcurl asks for more when what it had before has been written.
-                if start > data.startIndex { context.noteBodyPart() }
+                if start > body.startIndex { context.noteBodyPart() }
                 return count
             }
             switch exchange.upload?.read(into: target) {
@@ -310,7 +270,7 @@
         }
 
         /// Goes back to the beginning of the body; returns false if that is not possible.
-        func rewind() -> Bool {
+        private func rewind() -> Bool {
             bodyOffset = 0
             return exchange.upload?.hasBegun != true
         }

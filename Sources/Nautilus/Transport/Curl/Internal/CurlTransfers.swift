@@ -104,7 +104,7 @@
         /// rest in between.
         private mutating func settle(on thread: Thread) {
             begin(on: thread)
-            if gather() { begin(on: thread) }
+            gather()
         }
 
         private func has(_ transfer: CurlTransfer) -> Bool {
@@ -159,10 +159,7 @@
 
         /// Moves the transfers that have ended since the last call to `others`.
         mutating func takeEnded(into others: inout [CurlTransfer]) {
-            while gather() {
-                // A transfer that is sent again has to begin, or the loop would wait for something else.
-                nautilus_loop_begin(loop)
-            }
+            gather()
             endOverdue()
             // If both are empty, each keeps its memory.
             guard !ended.isEmpty else { return }
@@ -174,22 +171,14 @@
             }
         }
 
-        /// - Returns: Whether a transfer is sent again.
-        private mutating func gather() -> Bool {
-            guard !isClosed else { return false }
-            var isAnyRepeated = false
+        /// Gathers the transfers that libcurl has ended.
+        private mutating func gather() {
+            guard !isClosed else { return }
             let isExhausted = nautilus_loop_exhausted(loop) != 0
             var code: Int32 = 0
             while let easy = nautilus_loop_ended(loop, &code) {
                 guard let transfer = transfers.removeValue(forKey: easy) else {
                     sockets.connected(easy, code, loop)
-                    continue
-                }
-                if transfer.isRepeated(after: code), nautilus_loop_remove(loop, easy) != 0,
-                    nautilus_loop_add(loop, easy) != 0
-                {
-                    transfers[easy] = transfer
-                    isAnyRepeated = true
                     continue
                 }
                 if !uploads.isEmpty { uploads[easy] = nil }
@@ -200,15 +189,6 @@
                 }
                 _ = nautilus_loop_remove(loop, easy)
                 add(ended: transfer)
-            }
-            return isAnyRepeated
-        }
-
-        /// Returns how many exchanges with a server there may be at once, as told by it since the last call.
-        func takeLimits() -> [(line: CurlTransfer.Line, limit: Int)] {
-            guard !isClosed, nautilus_loop_limited(loop) != 0 else { return [] }
-            return transfers.values.compactMap { transfer in
-                transfer.learnedLimit.take().map { (transfer.line, $0) }
             }
         }
 

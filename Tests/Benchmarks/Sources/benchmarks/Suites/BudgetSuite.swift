@@ -41,7 +41,7 @@ enum BudgetSuite {
     /// Most are refused, as in an outage: granted or not, the work is the same.
     private static func withdrawals(_ budget: any RetryBudget) -> Subject {
         Subject("withdrawals") { count in
-            for _ in 0..<count { _ = budget.withdraw()?.use() }
+            for _ in 0..<count { _ = budget.withdraw() }
         }
     }
 

@@ -1,1 +1,0 @@
-../TransportTests/EveryTransport/ConformanceTests.swift

@@ -1,1 +1,0 @@
-../TransportTests/EveryTransport/SessionEndTests.swift

@@ -1,0 +1,160 @@
+import Foundation
+
+/// A call as its interceptors see it, through which they can also send further requests.
+///
+/// Not `Sendable`: it belongs to the call's task.
+public struct CallContext {
+    /// The call; ``CallIdentity/none`` in a context that a test has made.
+    public var call: CallIdentity { attempt.call }
+    /// The origin of the service's base URL: credentials go there and nowhere else.
+    public var serviceOrigin: HttpOrigin { attempt.serviceOrigin }
+    /// How long one exchange may take; nil for no limit.
+    public var timeout: Duration? { attempt.timeout }
+    /// The time left until the call's deadline when it began; nil when there is no deadline.
+    public var remaining: Duration? { attempt.remaining }
+    /// Whether the response's body is read while it arrives; then interceptors find ``HttpResponse/body`` empty.
+    public var streamsResponse: Bool { attempt.streamsResponse }
+    /// The statuses that the request accepts as answers.
+    public var acceptedStatusCodes: HttpStatusCodes { attempt.acceptedStatusCodes }
+    /// Whether the call has no user, as those of ``HttpService/signedOut`` have none.
+    public var isAnonymous: Bool { path.isAnonymous }
+    /// The account of the call's user, as this interceptor has named it (``CallInterceptor/account(of:)``) when the call was
+    /// bound. Nil when it has named none, or names another one by now.
+    public var account: String? { path.account(at: depth) }
+    /// The way in which the service writes and reads JSON, for an interceptor that does so, too.
+    public var coders: JsonCoders { attempt.coders }
+    /// Whether an answer is welcome that is not to a request of this call, such as a stored or a shared one. False when the
+    /// call's request could not read such an answer.
+    public let mayShare: Bool
+    /// The key of the service's retriers (``RetrierFactory/sharingKey``); nil when the call shares with nobody.
+    public var sharingKey: SharingKey? { path.sharingKey }
+
+    private let attempt: AttemptContext
+    private let path: any CallPath
+    /// How many interceptors are further out.
+    private let depth: Int
+
+    /// Creates a context, as a test of an interceptor does.
+    ///
+    /// - Parameters:
+    ///   - serviceOrigin: The origin of the service's base URL.
+    ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
+    ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
+    ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as for most requests.
+    ///   - isAnonymous: Whether the call has no user. Default: false, as for most calls.
+    ///   - account: The account of the call's user. Default: nil, none.
+    ///   - mayShare: Whether an answer is welcome that is not the call's own. Default: true.
+    ///   - sharingKey: The key of the service's retriers. Default: that of retriers which never retry.
+    public init(
+        serviceOrigin: HttpOrigin,
+        timeout: Duration? = nil,
+        streamsResponse: Bool = false,
+        acceptedStatusCodes: HttpStatusCodes = .success,
+        isAnonymous: Bool = false,
+        account: String? = nil,
+        mayShare: Bool = true,
+        sharingKey: SharingKey? = NilRetrier.factory().sharingKey
+    ) {
+        attempt = AttemptContext(
+            serviceOrigin: serviceOrigin,
+            timeout: timeout,
+            streamsResponse: streamsResponse,
+            acceptedStatusCodes: acceptedStatusCodes
+        )
+        path = NoCall(isAnonymous: isAnonymous, account: account, sharingKey: sharingKey)
+        (self.mayShare, depth) = (mayShare, 0)
+    }
+
+    init(_ path: any CallPath, _ attempt: AttemptContext, mayShare: Bool, depth: Int) {
+        (self.path, self.attempt, self.mayShare, self.depth) = (path, attempt, mayShare, depth)
+    }
+
+    /// Sends a request in addition to the call's own, for instance to fetch a token first, or to poll a job; one after the
+    /// other.
+    ///
+    /// It passes the network tier, is authorized by the call's credentials, follows redirects, and has the attempt's
+    /// timeout. Its answer is returned as it is, whatever its status, and nothing is retried. It has an exchange of its own
+    /// in the trace, and an `Idempotency-Key` of its own if it has one. It counts only for itself: what the server may have
+    /// done with it does not keep the call from another attempt.
+    ///
+    /// Pass the call's own request, changed or not, to `next`; send a request with any other meaning by this method.
+    ///
+    /// - Throws: ``HttpError``; ``AttemptIsOver`` in a context that a test has made.
+    public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
+        try await path.sendAside(request, attempt)
+    }
+
+    /// Makes the same call again, with a retrier of its own, without the hook, and outside of this call: no deadline but its
+    /// own ends it. Its result is dropped.
+    ///
+    /// For an interceptor that learns from answers, such as a cache that answers at once and asks the server in a task
+    /// of its own. The call passes all interceptors again, including this one. Nil in a context that a test has made.
+    public var callAgain: (@Sendable () async -> Void)? { path.again }
+
+    /// The server's last answer to the call's request, whatever its status; nil as long as there is none. When `next` throws
+    /// because of a status, this is the whole response, of which the error keeps only a part.
+    public var lastAnswer: HttpResponse<Data>? { path.lastAnswer }
+
+    /// The exchanges of the call so far that belong to its latest attempt, in the order in which they were sent.
+    public var exchanges: [CallTrace.Exchange] { path.exchanges }
+
+    /// Whether the call is to put a user's credential on a request: it has one, and the request goes to the service's
+    /// origin. False in a context that a test has made.
+    ///
+    /// For an interceptor that keeps the answers to users apart from those to guests.
+    public func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
+
+    /// Does a part of the call that waits, and cancels it as soon as the session in which the call began is over.
+    ///
+    /// - Parameter work: The wait. If it still returns a value when it is cancelled, that value is returned.
+    /// - Returns: The value of `work`.
+    /// - Throws: The error of `work`; the session's end when it is over.
+    public func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await attempt.wait(work)
+    }
+
+    /// Whether the call is part of a refresh of a credential.
+    public var isPartOfRefresh: Bool { attempt.isPartOfRefresh }
+    /// Whether the call is part of a refresh, a sign-in or a revocation.
+    public var isForCredential: Bool { attempt.isForCredential }
+}
+
+/// The call as its context sees it: what a call interceptor can ask and do beside passing the request on.
+protocol CallPath: AnyObject {
+    var isAnonymous: Bool { get }
+    var sharingKey: SharingKey? { get }
+    var lastAnswer: HttpResponse<Data>? { get }
+    var exchanges: [CallTrace.Exchange] { get }
+    /// Makes the same call again.
+    var again: (@Sendable () async -> Void)? { get }
+    /// The call's account as the interceptor at `depth` names it.
+    func account(at depth: Int) -> String?
+    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data>
+}
+
+/// In place of the call in a context that a test has made.
+private final class NoCall: CallPath {
+    let isAnonymous: Bool
+    let sharingKey: SharingKey?
+    private let account: String?
+    var lastAnswer: HttpResponse<Data>? { nil }
+    var exchanges: [CallTrace.Exchange] { [] }
+    var again: (@Sendable () async -> Void)? { nil }
+
+    init(isAnonymous: Bool, account: String?, sharingKey: SharingKey?) {
+        (self.isAnonymous, self.account, self.sharingKey) = (isAnonymous, account, sharingKey)
+    }
+
+    func account(at depth: Int) -> String? { account }
+
+    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
+        throw AttemptIsOver()
+    }
+}
+
+extension CallContext: Redacted {
+    /// The call, `GetNote #17`.
+    public var description: String { "\(call)" }
+    /// Shows the description: the stored properties lead to the call, and so to its credential.
+    public var customMirror: Mirror { Mirror(self, children: ["context": description]) }
+}
