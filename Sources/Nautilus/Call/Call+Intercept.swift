@@ -56,10 +56,7 @@ extension Call {
             if passedOn.header[.idempotencyKey] != nil { self.builder.keepKey(in: &passedOn) }
             let outer = self.terms
             defer { self.terms = outer }
-            self.terms = AttemptTerms(
-                accepted: [outer.accepted, terms.accepted],
-                retries: outer.retries && terms.retries
-            )
+            self.terms = terms.within(outer)
             return try await self.proceed(with: passedOn, context, past: depth + 1)
         }
         let inner = CallContext(self, context, mayShare: mayShare, depth: depth)

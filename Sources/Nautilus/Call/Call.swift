@@ -95,7 +95,7 @@ final class Call<R: Request> {
             do throws(HttpError) {
                 return try await attempt()
             } catch {
-                guard terms.retries else { throw recorder.surfacing(error) }
+                if terms.surfaces?(error) == true { throw recorder.surfacing(error) }
                 let delay = try await delay(after: error)
                 try await sleep(for: delay, after: error)
                 try await passGate(after: error)

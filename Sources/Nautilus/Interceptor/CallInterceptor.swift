@@ -22,8 +22,8 @@ public enum CallTierStage: Int, Sendable {
 ///     }
 /// }
 /// ```
-/// Its changes of a request are made in every attempt; all else is read anew for each. To see or change each attempt, write
-/// a ``NetworkInterceptor``.
+/// What it changes in a request is changed in every attempt; all else is read anew for each. To see or change each attempt,
+/// write a ``NetworkInterceptor``.
 ///
 /// When an interceptor sends a request to another origin, fields set by the service or the request stay behind if their
 /// names are sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; a sensitive field with a
@@ -90,14 +90,32 @@ public struct CallNext {
         accepting accepted: HttpStatusCodes = [],
         retries: Bool = true
     ) async throws -> HttpResponse<Data> {
-        try await proceed(request, AttemptTerms(accepted: accepted, retries: retries))
+        try await proceed(request, AttemptTerms(accepted: accepted, surfaces: retries ? nil : { _ in true }))
+    }
+
+    /// The same, for who knows better than to wait after some failures only.
+    ///
+    /// - Parameter surfaces: Whether a failure surfaces without the retrier being asked; nil: none does.
+    package func callAsFunction(
+        _ request: HttpRequest,
+        accepting accepted: HttpStatusCodes,
+        surfacing surfaces: ((HttpError) -> Bool)?
+    ) async throws -> HttpResponse<Data> {
+        try await proceed(request, AttemptTerms(accepted: accepted, surfaces: surfaces))
     }
 }
 
-/// The terms that the call tier sets for the attempts within.
-struct AttemptTerms: Sendable {
+/// What the call tier asks of the attempts within.
+struct AttemptTerms {
     /// Statuses that are answers to the interceptor, whatever the request accepts.
     var accepted: HttpStatusCodes = []
-    /// Whether the retrier is asked.
-    var retries = true
+    /// Whether a failure surfaces without the retrier being asked; nil: none does.
+    var surfaces: ((HttpError) -> Bool)?
+
+    /// These terms, asked further in than `outer`.
+    func within(_ outer: AttemptTerms) -> AttemptTerms {
+        var terms = AttemptTerms(accepted: [outer.accepted, accepted], surfaces: surfaces ?? outer.surfaces)
+        if let surfaces, let others = outer.surfaces { terms.surfaces = { surfaces($0) || others($0) } }
+        return terms
+    }
 }

@@ -29,8 +29,9 @@ extension HttpCache {
             response = try await next(
                 validated?.validating(question.request) ?? question.request,
                 accepting: validated == nil ? [] : 304,
-                // A stale answer is better than a long wait.
-                retries: substitute(stored, question) == nil
+                // Nobody has to wait where there is something to give.
+                surfacing: substitute(stored, question) == nil
+                    ? nil : { $0.mayBeServerTrouble && self.substitute(stored, question) != nil }
             )
         } catch {
             if error.mayBeServerTrouble, let substitute = substitute(stored, question) { return substitute }
