@@ -66,6 +66,7 @@ extension Call {
     /// Makes attempts with a request that the call tier has passed on. What it has changed is changed in each of them.
     private func attempts(of passed: HttpRequest) async throws(HttpError) -> HttpResponse<Data> {
         let change = firstBuilt.flatMap { RequestChange(from: $0, to: passed) }
+        passedBody = change?.body
         return try await repeating { () async throws(HttpError) in
             var (request, context): (HttpRequest, AttemptContext)
             if let begun = self.begun.take() {
@@ -146,15 +147,19 @@ struct RequestChange {
     init?(from base: HttpRequest, to passed: HttpRequest) {
         let isSame =
             base.method == passed.method && base.url == passed.url && base.header == passed.header
-            && base.priority == passed.priority && !passed.body.isOther(than: base.body)
+            && base.priority == passed.priority && !passed.body.isAnother(than: base.body)
+            && base.allowsBodyAcrossOrigins == passed.allowsBodyAcrossOrigins
         if isSame { return nil }
         (self.base, self.passed) = (base, passed)
     }
 
+    /// The body that is another one; nil if it is the same.
+    var body: HttpBody.Payload? { passed.body.isAnother(than: base.body) ? passed.body : nil }
+
     func apply(to request: inout HttpRequest) {
         if base.method != passed.method { request.method = passed.method }
         if base.url != passed.url { request.url = passed.url }
-        if passed.body.isOther(than: base.body) { request.body = passed.body }
+        if let body { request.body = body }
         if base.priority != passed.priority { request.priority = passed.priority }
         request.allowsBodyAcrossOrigins = passed.allowsBodyAcrossOrigins
         for field in base.header.fields where passed.header[field.name] == nil { request.header[field.name] = nil }
@@ -164,5 +169,13 @@ struct RequestChange {
             request.header[name] = nil
             for value in values { request.header.add(value, to: name) }
         }
+    }
+}
+
+extension HttpBody.Payload {
+    /// Whether these are other bytes, or another stream.
+    fileprivate func isAnother(than given: HttpBody.Payload) -> Bool {
+        if case .stream(let own) = self, case .stream(let other) = given { return own !== other }
+        return isOther(than: given)
     }
 }

@@ -125,7 +125,7 @@ extension Call {
         // The request might be executed twice.
         if !evenIfExecuted, !error.isSafeToRepeat { return .mayHaveExecuted }
         // The request body cannot be sent again.
-        if !builder.isReplayable { return .bodySpent }
+        if !(passedBody?.isReplayable ?? builder.isReplayable) { return .bodySpent }
         // The user has signed out, so nothing more is sent with the credential.
         if !CredentialWork.isWanted { return .custom("the user has signed out") }
         // No retrier may keep a call going forever.
