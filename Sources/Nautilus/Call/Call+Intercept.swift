@@ -21,7 +21,7 @@ extension Call {
                 return (response, try await foreignResult(of: &response))
             } catch {
                 let isAboutReading = error.stage == .decode || response.isReclassified
-                guard mayShare, isAboutReading, begun != nil || built.method.isSafe else {
+                guard mayShare, isAboutReading, !hasSentChange else {
                     throw recorder.surfacing(error)
                 }
                 // A shared answer that others can read; the next one may be that of a call which reads as this one does.
@@ -67,6 +67,7 @@ extension Call {
     private func attempts(of passed: HttpRequest) async throws(HttpError) -> HttpResponse<Data> {
         let change = firstBuilt.flatMap { RequestChange(from: $0, to: passed) }
         passedBody = change?.body
+        if !passed.method.isSafe { hasSentChange = true }
         return try await repeating { () async throws(HttpError) in
             var (request, context): (HttpRequest, AttemptContext)
             if let begun = self.begun.take() {
@@ -110,6 +111,7 @@ extension Call: CallPath {
 
     func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
         sideRequests += 1
+        if !request.method.isSafe { hasSentChange = true }
         let context = context.aside(sideRequests)
         do {
             return try await path(as: .side).send(request.withoutKey(builder.key), context)

@@ -38,6 +38,8 @@ final class Call<R: Request> {
     var sideRequests = 0
     /// Whether an answer is welcome that is not to a request of this call.
     var mayShare = true
+    /// Whether the call tier has sent a request that may change something.
+    var hasSentChange = false
     /// The body that the call tier has put in the place of the request's own; nil for none.
     var passedBody: HttpBody.Payload?
     // Generic properties come last: any property behind them has no fixed offset.

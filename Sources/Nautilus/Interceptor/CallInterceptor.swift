@@ -47,7 +47,8 @@ public protocol CallInterceptor: HttpInterceptor {
     /// Handles a call: calls `next` once, or not at all (to answer by itself), or repeatedly, one after the other.
     ///
     /// - Returns: An answer. If it is not one that `next` has given, the call's request reads it; if that cannot be decoded,
-    ///   and nothing has been sent for the call, the interceptors are asked once more, with ``CallContext/mayShare`` false.
+    ///   and the call has sent nothing that may have changed something, the interceptors are asked once more, with
+    ///   ``CallContext/mayShare`` false.
     /// - Throws: Any error; it surfaces, and no retrier is asked. An error of `next` is the framework's and keeps its kind,
     ///   as do errors of URL loading and cancellations; any other error becomes kind `custom`, and lies underneath.
     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data>
