@@ -110,7 +110,7 @@ public final class HttpCache: CallInterceptor {
     ) async throws -> HttpResponse<Data> {
         guard let target = CacheTarget(request) else { return try await next(request) }
         // RFC 9111 §4.4; an unknown method may change something, too.
-        if !request.method.isSafe { return try await change(target, request, next) }
+        if !request.method.isSafe { return try await change(target, request, context, next) }
         // An answer that brings a credential belongs to one user, whatever its header allows, and is useful only once.
         guard !context.isForCredential else { return try await next(request) }
         // A streamed body is never available as a whole.
@@ -199,17 +199,26 @@ extension HttpCache {
     }
 
     /// Sends a request that may change something, and forgets what it may have changed (RFC 9111 §4.4).
-    func change(_ target: CacheTarget, _ request: HttpRequest, _ next: Next) async throws -> HttpResponse<Data> {
+    func change(
+        _ target: CacheTarget,
+        _ request: HttpRequest,
+        _ context: CallContext,
+        _ next: Next
+    ) async throws -> HttpResponse<Data> {
         let response: HttpResponse<Data>
         do {
             response = try await next(request)
         } catch {
             // A lost answer may have been a success; a status that is an error is none.
             let error = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
-            if error.delivery != .notSent, error.response == nil { remove(target) }
+            if error.delivery != .notSent, error.response == nil || context.hasLostAnswer { remove(target) }
             throw error
         }
-        guard (200..<400).contains(response.status) else { return response }
+        guard (200..<400).contains(response.status) else {
+            // An attempt before it may have been the success, such as that of a DELETE whose second answer is 404.
+            if context.hasLostAnswer { remove(target) }
+            return response
+        }
         remove(target)
         let url = response.url ?? request.url
         // The target of a redirect was changed as well.

@@ -127,13 +127,13 @@ extension RequestCoalescing {
         guard !context.isPartOfRefresh else { return try await next(request) }
         do {
             let response = try await next(request)
-            if response.asReceived.mayHaveChanged { exchanges.withLock { $0.noteChange() } }
+            if response.asReceived.mayHaveChanged || context.hasLostAnswer { exchanges.withLock { $0.noteChange() } }
             return response
         } catch {
             // A lost answer may have been a success.
             let error = HttpError(wrapping: error, stage: .intercept, delivery: .maybeExecuted)
             let mayHaveChanged = error.response?.asReceived.mayHaveChanged ?? (error.delivery == .maybeExecuted)
-            if mayHaveChanged { exchanges.withLock { $0.noteChange() } }
+            if mayHaveChanged || context.hasLostAnswer { exchanges.withLock { $0.noteChange() } }
             throw error
         }
     }

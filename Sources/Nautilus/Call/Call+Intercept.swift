@@ -107,6 +107,8 @@ extension Call: CallPath {
         { [bound, request] in await bound.continued(with: request).runAgain() }
     }
 
+    var hasLostAnswer: Bool { recorder.hasLostAnswer }
+
     func account(at depth: Int) -> String? { bound.account(of: depth) }
 
     func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {

@@ -104,6 +104,8 @@ public struct CallContext {
     /// For an interceptor that keeps the answers to users apart from those to guests.
     public func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
 
+    /// Whether an attempt of the call may have been executed whose answer was lost.
+    package var hasLostAnswer: Bool { path.hasLostAnswer }
     /// Does a part of the call that waits, and cancels it as soon as the session in which the call began is over.
     ///
     /// - Parameter work: The wait. If it still returns a value when it is cancelled, that value is returned.
@@ -127,6 +129,7 @@ protocol CallPath: AnyObject {
     var exchanges: [CallTrace.Exchange] { get }
     /// Makes the same call again.
     var again: (@Sendable () async -> Void)? { get }
+    var hasLostAnswer: Bool { get }
     /// The call's account as the interceptor at `depth` names it.
     func account(at depth: Int) -> String?
     func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data>
@@ -140,6 +143,7 @@ private final class NoCall: CallPath {
     var lastAnswer: HttpResponse<Data>? { nil }
     var exchanges: [CallTrace.Exchange] { [] }
     var again: (@Sendable () async -> Void)? { nil }
+    var hasLostAnswer: Bool { false }
 
     init(isAnonymous: Bool, account: String?, sharingKey: SharingKey?) {
         (self.isAnonymous, self.account, self.sharingKey) = (isAnonymous, account, sharingKey)

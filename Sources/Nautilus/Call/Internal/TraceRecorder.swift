@@ -95,6 +95,15 @@ struct TraceRecorder: Sendable {
         end(.succeeded(status: status), nil, answer: exchange)
     }
 
+    /// Whether an attempt may have been executed whose answer was lost.
+    var hasLostAnswer: Bool {
+        trace.attempts.contains { attempt in
+            guard case .failed(_, let kind, .maybeExecuted) = attempt.outcome else { return false }
+            if case .status = kind { return false }
+            return true
+        }
+    }
+
     /// Whether the present attempt has not ended yet.
     private var isOpen: Bool { number > 0 && trace.attempts.last?.number != number }
 
