@@ -168,7 +168,10 @@ extension RequestCoalescing {
             return response
         } catch {
             let failure = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
-            end(visit.key, number, isStill(partition, request, context) ? fate(of: failure) : .own, .failure(failure))
+            let isTheirs = isStill(partition, request, context)
+            // A later sign-in of the same user goes on, and so does a call that has more time.
+            let fate: Fate = context.endsAlone ? .anothersTurn : isTheirs ? fate(of: failure) : .own
+            end(visit.key, number, fate, .failure(failure))
             throw error
         }
     }

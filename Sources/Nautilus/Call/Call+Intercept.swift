@@ -107,6 +107,7 @@ extension Call: CallPath {
         { [bound, request] in await bound.continued(with: request).runAgain() }
     }
 
+    var hasRunOutOfTime: Bool { recorder.hasRunOutOfTime }
     var hasLostAnswer: Bool { recorder.hasLostAnswer }
 
     func account(at depth: Int) -> String? { bound.account(of: depth) }

@@ -104,6 +104,8 @@ public struct CallContext {
     /// For an interceptor that keeps the answers to users apart from those to guests.
     public func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
 
+    /// Whether the call has failed for a reason of its own: no time is left for another attempt, or its session is over.
+    package var endsAlone: Bool { path.hasRunOutOfTime || attempt.sessions.end != nil }
     /// Whether an attempt of the call may have been executed whose answer was lost.
     package var hasLostAnswer: Bool { path.hasLostAnswer }
     /// Does a part of the call that waits, and cancels it as soon as the session in which the call began is over.
@@ -129,6 +131,7 @@ protocol CallPath: AnyObject {
     var exchanges: [CallTrace.Exchange] { get }
     /// Makes the same call again.
     var again: (@Sendable () async -> Void)? { get }
+    var hasRunOutOfTime: Bool { get }
     var hasLostAnswer: Bool { get }
     /// The call's account as the interceptor at `depth` names it.
     func account(at depth: Int) -> String?
@@ -143,6 +146,7 @@ private final class NoCall: CallPath {
     var lastAnswer: HttpResponse<Data>? { nil }
     var exchanges: [CallTrace.Exchange] { [] }
     var again: (@Sendable () async -> Void)? { nil }
+    var hasRunOutOfTime: Bool { false }
     var hasLostAnswer: Bool { false }
 
     init(isAnonymous: Bool, account: String?, sharingKey: SharingKey?) {

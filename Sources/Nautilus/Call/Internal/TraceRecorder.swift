@@ -95,6 +95,14 @@ struct TraceRecorder: Sendable {
         end(.succeeded(status: status), nil, answer: exchange)
     }
 
+    /// Whether the last attempt was not repeated for want of time.
+    var hasRunOutOfTime: Bool {
+        switch trace.attempts.last?.decision?.reason {
+        case .deadline, .cannotFinish: true
+        default: false
+        }
+    }
+
     /// Whether an attempt may have been executed whose answer was lost.
     var hasLostAnswer: Bool {
         trace.attempts.contains { attempt in
