@@ -102,7 +102,14 @@ public final class RequestCoalescing: CallInterceptor {
         switch try await context.wait({ try await self.follow(visit) }) {
         case .lead(let number): return try await lead(visit, number, partition, request, context, next)
         case .goAlone: return try await next(request)
-        case .share(let outcome): return try outcome.get()
+        case .share(let outcome):
+            // The same type, but of this call's request an answer.
+            if case .failure(let error) = outcome, case .status(let status) = error.kind,
+                context.acceptedStatusCodes.contains(status)
+            {
+                return try await next(request)
+            }
+            return try outcome.get()
         }
     }
 
@@ -236,9 +243,13 @@ extension RequestCoalescing {
             return false
         }
         let sent = response.request ?? request
-        // Where a redirect has led says nothing of what was asked for.
-        let isRedirected = response.exchange.map { $0.root != $0.number } ?? false
-        guard isRedirected || sent.asksTheSame(as: request, ignoring: ignoredNames) else { return false }
+        // Where a redirect has led says nothing of what was asked for, but it keeps what the client accepts.
+        let isRedirected = response.exchange?.redirects != nil
+        guard
+            isRedirected
+                ? sent.accepts(theSameAs: request, ignoring: ignoredNames)
+                : sent.asksTheSame(as: request, ignoring: ignoredNames)
+        else { return false }
         if sent.hasCredential(besides: appFields), partition.account == nil { return false }
         // Credentials are covered by the account.
         let names = response.asReceived.header.varyingNames.filter { !$0.isSensitive && !ignoredNames.contains($0) }
@@ -273,7 +284,11 @@ extension HttpRequest {
     /// Whether the request still asks for what `seen` asked for before it passed the interceptors further in.
     func asksTheSame(as seen: HttpRequest, ignoring ignoredNames: Set<HttpHeader.Name>) -> Bool {
         method == seen.method && body.isEmpty && CacheTarget(self) == CacheTarget(seen)
-            && isSelected(like: seen, by: Self.negotiationNames.filter { !ignoredNames.contains($0) })
+            && accepts(theSameAs: seen, ignoring: ignoredNames)
+    }
+
+    fileprivate func accepts(theSameAs seen: HttpRequest, ignoring ignoredNames: Set<HttpHeader.Name>) -> Bool {
+        isSelected(like: seen, by: Self.negotiationNames.filter { !ignoredNames.contains($0) })
     }
 
     /// Whether a server that chooses an answer by these fields chooses the same answer for both requests.

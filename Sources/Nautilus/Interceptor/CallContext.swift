@@ -108,6 +108,11 @@ public struct CallContext {
     package var endsAlone: Bool { path.hasRunOutOfTime || attempt.sessions.end != nil }
     /// Whether an attempt of the call may have been executed whose answer was lost.
     package var hasLostAnswer: Bool { path.hasLostAnswer }
+    /// The statuses that interceptors further out take for answers, and whether they leave all failures to the retrier.
+    package var outerTerms: (accepted: HttpStatusCodes, retriesAll: Bool) {
+        (path.terms.accepted, path.terms.surfaces == nil)
+    }
+
     /// Does a part of the call that waits, and cancels it as soon as the session in which the call began is over.
     ///
     /// - Parameter work: The wait. If it still returns a value when it is cancelled, that value is returned.
@@ -131,6 +136,7 @@ protocol CallPath: AnyObject {
     var exchanges: [CallTrace.Exchange] { get }
     /// Makes the same call again.
     var again: (@Sendable () async -> Void)? { get }
+    var terms: AttemptTerms { get }
     var hasRunOutOfTime: Bool { get }
     var hasLostAnswer: Bool { get }
     /// The call's account as the interceptor at `depth` names it.
@@ -146,6 +152,7 @@ private final class NoCall: CallPath {
     var lastAnswer: HttpResponse<Data>? { nil }
     var exchanges: [CallTrace.Exchange] { [] }
     var again: (@Sendable () async -> Void)? { nil }
+    var terms: AttemptTerms { AttemptTerms() }
     var hasRunOutOfTime: Bool { false }
     var hasLostAnswer: Bool { false }
 

@@ -28,7 +28,7 @@ public struct HttpRequest: Sendable, Redacted {
     /// printed either.
     private var authorizedNames: [HttpHeader.Name] = []
     /// The values in the path that are not printed, as the route has marked them.
-    var pathSecrets: [String] = []
+    package internal(set) var pathSecrets: [String] = []
     /// Whether a call has built the request, possibly changed since.
     var isBuilt = false
     /// Whether its `Idempotency-Key`, if it has one, is the same in each attempt, so that the server recognises a

@@ -214,6 +214,11 @@ struct CoalescingKey: Hashable, Sendable {
     /// The redirects that the request accepts as answers; such a request must not get the answer that another was
     /// redirected to.
     private let redirects: [Int]
+    /// The statuses that a cache further out takes for answers, and whether it leaves all failures to the retrier.
+    private let accepted: HttpStatusCodes
+    private let retriesAll: Bool
+    /// What is hidden in the errors of one must be hidden in those of all.
+    private let secrets: [String]
 
     init(
         _ request: HttpRequest,
@@ -225,6 +230,8 @@ struct CoalescingKey: Hashable, Sendable {
     ) {
         (self.partition, self.alike, self.target) = (partition, alike, target)
         (method, timeout) = (request.method, context.timeout)
+        (accepted, retriesAll) = context.outerTerms
+        secrets = request.pathSecrets
         redirects = [301, 302, 303, 307, 308].filter(context.acceptedStatusCodes.contains)
         header =
             ignoredNames.isEmpty
