@@ -41,7 +41,12 @@ import Nautilus
 /// Each waits at most until its own deadline. Requests made by a refresh, and those of calls within a call that is
 /// being waited for, go alone: the exchange that they would wait for might be waiting for them.
 public final class RequestCoalescing: CallInterceptor {
-    typealias Outcome = Result<HttpResponse<Data>, HttpError>
+    /// What the others get.
+    struct Outcome: Sendable {
+        let result: Result<HttpResponse<Data>, HttpError>
+        /// The time that a leader had left which has given up for want of time; nil for any other.
+        var timeLeft: Duration?
+    }
     typealias Verdict = CoalescingVerdict<Outcome>
     typealias Table = CoalescingTable<CoalescingKey, Outcome, Waiter<Verdict>>
 
@@ -103,13 +108,9 @@ public final class RequestCoalescing: CallInterceptor {
         case .lead(let number): return try await lead(visit, number, partition, request, context, next)
         case .goAlone: return try await next(request)
         case .share(let outcome):
-            // The same type, but of this call's request an answer.
-            if case .failure(let error) = outcome, case .status(let status) = error.kind,
-                context.acceptedStatusCodes.contains(status)
-            {
-                return try await next(request)
-            }
-            return try outcome.get()
+            // Another call of those that waited makes the exchange, for all to whom this is no outcome.
+            if outcome.isOther(for: context) { return try await intercept(request, context: context, next: next) }
+            return try outcome.result.get()
         }
     }
 
@@ -171,14 +172,15 @@ extension RequestCoalescing {
             let response = try await next(request)
             // How this call's type reads the answer concerns no other call.
             let isTheirs = isTheirs(response, to: request, partition, context)
-            end(visit.key, number, isTheirs ? .shared : .own, .success(response.asReceived))
+            end(visit.key, number, isTheirs ? .shared : .own, Outcome(result: .success(response.asReceived)))
             return response
         } catch {
             let failure = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
             let isTheirs = isStill(partition, request, context)
-            // A later sign-in of the same user goes on, and so does a call that has more time.
-            let fate: Fate = context.endsAlone ? .anothersTurn : isTheirs ? fate(of: failure) : .own
-            end(visit.key, number, fate, .failure(failure))
+            // A later sign-in of the same user goes on.
+            let fate: Fate = context.isSessionOver ? .anothersTurn : isTheirs ? fate(of: failure) : .own
+            let timeLeft = context.hasRunOutOfTime ? CallDeadline.remaining : nil
+            end(visit.key, number, fate, Outcome(result: .failure(failure), timeLeft: timeLeft))
             throw error
         }
     }
@@ -198,6 +200,17 @@ extension RequestCoalescing {
 
     private static func tell(_ verdicts: [(Waiter<Verdict>, Verdict)]) {
         for (waiter, verdict) in verdicts { waiter.resume(returning: verdict) }
+    }
+}
+
+extension RequestCoalescing.Outcome {
+    /// Whether a failure says nothing to a call that waited, since it accepts the status, or has much more time: at least
+    /// twice as much, so that few exchanges are made, however many calls wait.
+    fileprivate func isOther(for context: CallContext) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        if case .status(let status) = error.kind, context.acceptedStatusCodes.contains(status) { return true }
+        guard let timeLeft else { return false }
+        return CallDeadline.remaining.map { $0 > timeLeft * 2 } ?? true
     }
 }
 

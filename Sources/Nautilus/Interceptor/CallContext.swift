@@ -104,8 +104,10 @@ public struct CallContext {
     /// For an interceptor that keeps the answers to users apart from those to guests.
     public func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
 
-    /// Whether the call has failed for a reason of its own: no time is left for another attempt, or its session is over.
-    package var endsAlone: Bool { path.hasRunOutOfTime || attempt.sessions.end != nil }
+    /// Whether the last attempt was not repeated for want of time.
+    package var hasRunOutOfTime: Bool { path.hasRunOutOfTime }
+    /// Whether the session in which the call began is over.
+    package var isSessionOver: Bool { attempt.sessions.end != nil }
     /// Whether an attempt of the call may have been executed whose answer was lost.
     package var hasLostAnswer: Bool { path.hasLostAnswer }
     /// The statuses that interceptors further out take for answers, and whether they leave all failures to the retrier.

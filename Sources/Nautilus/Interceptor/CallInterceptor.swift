@@ -22,8 +22,8 @@ public enum CallTierStage: Int, Sendable {
 ///     }
 /// }
 /// ```
-/// What it changes in a request is changed in every attempt; all else is read anew for each. To see or change each attempt,
-/// write a ``NetworkInterceptor``.
+/// Its changes of a request are made in every attempt; all else is read anew for each. To see or change each attempt, write
+/// a ``NetworkInterceptor``.
 ///
 /// When an interceptor sends a request to another origin, fields set by the service or the request stay behind if their
 /// names are sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; a sensitive field with a
@@ -83,30 +83,19 @@ public struct CallNext {
     /// - Parameters:
     ///   - accepted: Further statuses that are answers, such as a cache's 304; the call's request does not read them.
     ///     Default: none.
-    ///   - retries: Whether failures are retried. Default: true; false for who knows better than to wait, such as a cache
-    ///     that has a stale answer.
+    ///   - surfaces: Whether a failure surfaces at once, without the retrier being asked: for an interceptor that knows
+    ///     better than to wait, such as a cache that has a stale answer. Default: nil, no failure does.
     /// - Throws: ``HttpError``, the last real failure.
     public func callAsFunction(
         _ request: HttpRequest,
         accepting accepted: HttpStatusCodes = [],
-        retries: Bool = true
-    ) async throws -> HttpResponse<Data> {
-        try await proceed(request, AttemptTerms(accepted: accepted, surfaces: retries ? nil : { _ in true }))
-    }
-
-    /// The same, for who knows better than to wait after some failures only.
-    ///
-    /// - Parameter surfaces: Whether a failure surfaces without the retrier being asked; nil: none does.
-    package func callAsFunction(
-        _ request: HttpRequest,
-        accepting accepted: HttpStatusCodes,
-        surfacing surfaces: ((HttpError) -> Bool)?
+        surfacing surfaces: ((HttpError) -> Bool)? = nil
     ) async throws -> HttpResponse<Data> {
         try await proceed(request, AttemptTerms(accepted: accepted, surfaces: surfaces))
     }
 }
 
-/// What the call tier asks of the attempts within.
+/// The terms that the call tier sets for the attempts within.
 struct AttemptTerms {
     /// Statuses that are answers to the interceptor, whatever the request accepts.
     var accepted: HttpStatusCodes = []

@@ -20,7 +20,7 @@ public struct CallTrace: Sendable, Hashable {
         /// The requests that went out, in the order in which they were sent; empty when an interceptor answered by
         /// itself.
         public var exchanges: [Exchange] = []
-        /// The source of a success's answer: the server, unless an interceptor changed or made the answer.
+        /// The source of the answer: the server, unless an interceptor changed it, or made it, also in place of a failure.
         public var source: Source = .server
     }
 

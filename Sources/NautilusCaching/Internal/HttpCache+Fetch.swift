@@ -29,7 +29,7 @@ extension HttpCache {
             response = try await next(
                 validated?.validating(question.request) ?? question.request,
                 accepting: validated == nil ? [] : 304,
-                // Nobody has to wait where there is something to give.
+                // A stale answer is better than a long wait.
                 surfacing: substitute(stored, question) == nil
                     ? nil : { $0.mayBeServerTrouble && self.substitute(stored, question) != nil }
             )

@@ -7,13 +7,6 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusTraffic
 
-private func text(_ result: CallResult) -> String {
-    switch result {
-    case .success(let text): text
-    case .failure(let error): "\(error.kind)" + (error.underlying.map { " \($0)" } ?? "")
-    }
-}
-
 private struct Stamp: NetworkInterceptor {
     let work: @Sendable (inout HttpRequest, AttemptContext) -> Void
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
@@ -41,13 +34,14 @@ struct CoalescingLikenessTests {
             let sent = Counter()
             let world = CacheWorld(clock: clock, retrier: steadyBackoff(), inside: [RequestCoalescing()]) { _, _ in
                 let header: HttpHeader = ["Cache-Control": "max-age=1, stale-if-error=600"]
-                return sent.increment() == 2 ? .delay(.seconds(1), then: .status(503)) : .reply(header: header, text: "v\(sent.value)")
+                return sent.increment() == 2
+                    ? .delay(.seconds(1), then: .status(503)) : .reply(header: header, text: "v\(sent.value)")
             }
             #expect(await world.get() == "200 v1")
             try await clock.sleep(for: .seconds(5))
             async let first = world.get()
             try await clock.sleep(for: .milliseconds(10))
-            await world.cache.remove(URL(string: "https://api.example.com/things")!)
+            await world.cache.remove(try .reading("https://api.example.com/things"))
             async let second = world.get()
             #expect(await first == "200 v1 age 6")
             #expect(await second == "200 v3")
@@ -89,13 +83,21 @@ struct CoalescingLikenessTests {
                 apiUrl: "api.example.com",
                 interceptors: [
                     RequestCoalescing(),
-                    Hedging(after: .fixed(.milliseconds(hedges ? 100 : 9_000)), latencies: OriginLatencies(clock: clock), budget: .unlimited),
+                    Hedging(
+                        after: .fixed(.milliseconds(hedges ? 100 : 9_000)),
+                        latencies: OriginLatencies(clock: clock),
+                        budget: .unlimited
+                    ),
                     Stamp { request, context in
-                        let isFirst = first.withLock { $0 = $0 ?? context.call.id; return $0 == context.call.id }
+                        let isFirst = first.withLock {
+                            $0 = $0 ?? context.call.id; return $0 == context.call.id
+                        }
                         request.header[.acceptLanguage] = isFirst ? "de" : "fr"
                     },
                 ],
-                transport: transport, clock: clock)
+                transport: transport,
+                clock: clock
+            )
             async let german = Ping.get.result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let french = Ping.get.result(with: service)
@@ -120,11 +122,15 @@ struct CoalescingLikenessTests {
                 interceptors: [
                     RequestCoalescing(),
                     Stamp { request, context in
-                        let isFirst = first.withLock { $0 = $0 ?? context.call.id; return $0 == context.call.id }
+                        let isFirst = first.withLock {
+                            $0 = $0 ?? context.call.id; return $0 == context.call.id
+                        }
                         request.header[.acceptLanguage] = isFirst ? "de" : "fr"
                     },
                 ],
-                transport: transport, clock: clock)
+                transport: transport,
+                clock: clock
+            )
             async let german = Ping.get.result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let french = Ping.get.result(with: service)
@@ -137,14 +143,20 @@ struct CoalescingLikenessTests {
     func secret() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
-            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .fail(.cannotFindHost)) }
+            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .fail(.cannotFindHost))
+            }
             let service = AnyHttpService(
-                apiUrl: "api.example.com", interceptors: [RequestCoalescing()], transport: transport, clock: clock)
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
             async let loose = LooseGet().result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let secret = SecretGet().result(with: service)
             let error = await secret.error
-            let printed = "\(error!) \(error!.trace) \(String(reflecting: error!)) \(error!.request.map { "\($0)" } ?? "")"
+            let printed =
+                "\(error!) \(error!.trace) \(String(reflecting: error!)) \(error!.request.map { "\($0)" } ?? "")"
             #expect(!printed.contains("tok123"), "\(printed)")
             _ = await loose
         }
@@ -154,14 +166,41 @@ struct CoalescingLikenessTests {
     func acceptedStatus() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
-            let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(status: 404, text: "none")) }
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                .delay(.seconds(1), then: .reply(status: 404, text: "none"))
+            }
             let service = AnyHttpService(
-                apiUrl: "api.example.com", interceptors: [RequestCoalescing()], transport: transport, clock: clock)
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
             async let strict = Ping.get.result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let lenient = Ping(acceptedStatusCodes: [.success, 404]).result(with: service)
             #expect(text(await lenient) == "none")
             _ = await strict
+        }
+    }
+
+    @Test("a status that fifty calls accept and fifty do not is asked for twice")
+    func acceptedByMany() async throws {
+        try await simulate { simulation in
+            let clock = simulation.clock
+            let transport = ScriptedTransport(clock: clock) { _, _ in
+                .delay(.seconds(1), then: .reply(status: 404, text: "none"))
+            }
+            let service = AnyHttpService(
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                transport: transport,
+                clock: clock
+            )
+            let results = await atOnce(100) { index in
+                await Ping(acceptedStatusCodes: index % 2 == 0 ? .success : [.success, 404]).result(with: service)
+            }
+            #expect(results.count { $0.text == "none" } == 50)
+            #expect(transport.count <= 2)
         }
     }
 }

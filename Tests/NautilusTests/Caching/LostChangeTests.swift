@@ -7,13 +7,6 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusTraffic
 
-private func text(_ result: CallResult) -> String {
-    switch result {
-    case .success(let text): text
-    case .failure(let error): "\(error.kind)" + (error.underlying.map { " \($0)" } ?? "")
-    }
-}
-
 @Suite("A change whose answer was lost, and whose repetition is an error", .endsInTime)
 struct LostChangeTests {
     @Test("a cache forgets what a DELETE has removed whose second answer is 404", arguments: [false, true])
@@ -23,10 +16,13 @@ struct LostChangeTests {
             let isDeleted = Locked(false)
             let world = CacheWorld(clock: clock, retrier: steadyBackoff()) { request, context in
                 if request.method == .delete {
-                    let was = isDeleted.withLock { state in defer { state = true }; return state }
+                    let was = isDeleted.withLock { state in
+                        defer { state = true }; return state
+                    }
                     return was ? .status(404) : .fail(.networkConnectionLost)
                 }
-                return isDeleted.withLock { $0 } ? .status(410) : .reply(header: ["Cache-Control": "max-age=600"], text: "note")
+                return isDeleted.withLock { $0 }
+                    ? .status(410) : .reply(header: ["Cache-Control": "max-age=600"], text: "note")
             }
             #expect(await world.get() == "200 note")
             if accepts {
@@ -46,14 +42,20 @@ struct LostChangeTests {
             let isDeleted = Locked(false)
             let transport = ScriptedTransport(clock: clock) { request, _ in
                 if request.method == .delete {
-                    let was = isDeleted.withLock { state in defer { state = true }; return state }
+                    let was = isDeleted.withLock { state in
+                        defer { state = true }; return state
+                    }
                     return was ? .status(404) : .fail(.networkConnectionLost)
                 }
                 return .delay(.seconds(5), then: .reply(text: isDeleted.withLock { $0 } ? "gone" : "note"))
             }
             let service = AnyHttpService(
-                apiUrl: "api.example.com", interceptors: [RequestCoalescing()], retrierFactory: steadyBackoff(),
-                transport: transport, clock: clock)
+                apiUrl: "api.example.com",
+                interceptors: [RequestCoalescing()],
+                retrierFactory: steadyBackoff(),
+                transport: transport,
+                clock: clock
+            )
             async let old = Ping.get.result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             _ = await Ping(method: .delete).result(with: service)

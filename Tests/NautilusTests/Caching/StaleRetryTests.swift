@@ -7,13 +7,6 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusTraffic
 
-private func text(_ result: CallResult) -> String {
-    switch result {
-    case .success(let text): text
-    case .failure(let error): "\(error.kind)" + (error.underlying.map { " \($0)" } ?? "")
-    }
-}
-
 @Suite("HttpCache: a stale answer keeps nobody from a retry that it does not replace", .endsInTime)
 struct StaleRetryTests {
     @Test("a rejected credential is replaced, although a stale answer may stand in for an error")
@@ -27,13 +20,19 @@ struct StaleRetryTests {
                     : .status(401)
             }
             let coordinator = RefreshCoordinator(
-                credential: Token(number: 1), lifetime: { _ in nil }, clock: clock, random: simulation.random
+                credential: Token(number: 1),
+                lifetime: { _ in nil },
+                clock: clock,
+                random: simulation.random
             ) { _ in try await server.issue() }
             let cache = HttpCache(accounts: .separate { _ in "anna" }, wallClock: { clock.date })
             let service = AnyHttpService(
-                apiUrl: "api.example.com", interceptors: [cache],
+                apiUrl: "api.example.com",
+                interceptors: [cache],
                 retrierFactory: coordinator.authorization { $1.header[.authorization] = "Bearer \($0.accessToken)" },
-                transport: transport, clock: clock)
+                transport: transport,
+                clock: clock
+            )
             #expect(text(await Ping.get.result(with: service)) == "ok")
             // The server forgets the token.
             _ = try await server.issue()
@@ -49,7 +48,8 @@ struct StaleRetryTests {
             let sent = Counter()
             let world = CacheWorld(clock: simulation.clock, retrier: steadyBackoff()) { _, _ in
                 let header: HttpHeader = ["Cache-Control": "max-age=1, stale-if-error=600", "ETag": "\"1\""]
-                return sent.increment() == 2 ? .status(status, header: ["Retry-After": "1"]) : .reply(header: header, text: "v\(sent.value)")
+                return sent.increment() == 2
+                    ? .status(status, header: ["Retry-After": "1"]) : .reply(header: header, text: "v\(sent.value)")
             }
             #expect(await world.get() == "200 v1")
             world.advance(5)
@@ -65,7 +65,8 @@ struct StaleRetryTests {
             let clock = simulation.clock
             let world = CacheWorld(clock: clock, retrier: steadyBackoff()) { _, _ in
                 let header: HttpHeader = ["Cache-Control": "max-age=1, stale-if-error=10", "ETag": "\"1\""]
-                return sent.increment() == 2 ? .delay(.seconds(8), then: .status(503)) : .reply(header: header, text: "v\(sent.value)")
+                return sent.increment() == 2
+                    ? .delay(.seconds(8), then: .status(503)) : .reply(header: header, text: "v\(sent.value)")
             }
             #expect(await world.get() == "200 v1")
             try await clock.sleep(for: .seconds(5))

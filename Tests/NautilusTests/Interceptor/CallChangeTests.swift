@@ -7,13 +7,6 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusTraffic
 
-private func text(_ result: CallResult) -> String {
-    switch result {
-    case .success(let text): text
-    case .failure(let error): "\(error.kind)" + (error.underlying.map { " \($0)" } ?? "")
-    }
-}
-
 private struct Made: CallInterceptor {
     let work: @Sendable (HttpRequest, CallContext, CallNext) async throws -> HttpResponse<Data>
     var callTierStage: CallTierStage = .changing
@@ -47,12 +40,14 @@ struct CallChangeTests {
                     Made { request, context, next in
                         var job = request
                         job.method = .post
-                        job.url = URL(string: "https://api.example.com/jobs")!
+                        job.url = try .reading("https://api.example.com/jobs")
                         let started = try await context.send(job)
                         return HttpResponse(status: started.status, body: started.body)
                     }
                 ],
-                transport: transport, clock: clock)
+                transport: transport,
+                clock: clock
+            )
             #expect(text(await Number(method: method).result(with: service)).contains("No()"))
             #expect(transport.count(of: .post, "/jobs") == 1)
         }
@@ -73,7 +68,9 @@ struct CallChangeTests {
                         return HttpResponse(status: answer.status, body: Data("changed".utf8))
                     }
                 ],
-                transport: transport, clock: clock)
+                transport: transport,
+                clock: clock
+            )
             #expect(text(await Number().result(with: service)).contains("No()"))
             #expect(transport.count == 1)
         }
@@ -100,10 +97,18 @@ struct CallChangeTests {
                         return try await next(request)
                     }
                 ],
-                retrierFactory: steadyBackoff(), transport: transport, clock: clock)
+                retrierFactory: steadyBackoff(),
+                transport: transport,
+                clock: clock
+            )
             let put = Ping(
                 method: .put,
-                body: .stream { AsyncStream<Data> { $0.yield(Data("plain".utf8)); $0.finish() } })
+                body: .stream {
+                    AsyncStream<Data> {
+                        $0.yield(Data("plain".utf8)); $0.finish()
+                    }
+                }
+            )
             #expect(text(await put.result(with: service)) == "ok")
             #expect(bodies.withLock { $0 } == ["upper ENCODED", "upper ENCODED"])
         }
@@ -116,7 +121,9 @@ struct CallChangeTests {
             let bodies = Locked<[String]>([])
             let transport = ScriptedTransport(clock: clock) { request, context in
                 var text = ""
-                if case .stream(let stream) = request.body { for try await chunk in stream { text += String(decoding: chunk, as: UTF8.self) } }
+                if case .stream(let stream) = request.body {
+                    for try await chunk in stream { text += String(decoding: chunk, as: UTF8.self) }
+                }
                 bodies.withLock { [text] in $0.append(text) }
                 return context.number == 1 ? .status(503) : .reply(text: "ok")
             }
@@ -125,13 +132,25 @@ struct CallChangeTests {
                 interceptors: [
                     Made { request, context, next in
                         var request = request
-                        request.body = .stream(HttpBodyStream(once: AsyncStream<Data> { $0.yield(Data("ONCE".utf8)); $0.finish() }))
+                        request.body = .stream(
+                            HttpBodyStream(
+                                once: AsyncStream<Data> {
+                                    $0.yield(Data("ONCE".utf8)); $0.finish()
+                                }
+                            )
+                        )
                         return try await next(request)
                     }
                 ],
-                retrierFactory: steadyBackoff(), transport: transport, clock: clock)
+                retrierFactory: steadyBackoff(),
+                transport: transport,
+                clock: clock
+            )
             let result = await Ping(method: .put, body: .data(Data("plain".utf8))).result(with: service)
-            #expect(text(result) == "status 503", "\(bodies.withLock { $0 }) \(result.error.map { "\($0.trace)" } ?? "")")
+            #expect(
+                text(result) == "status 503",
+                "\(bodies.withLock { $0 }) \(result.error.map { "\($0.trace)" } ?? "")"
+            )
         }
     }
 
@@ -140,8 +159,11 @@ struct CallChangeTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { request, context in
-                if request.origin?.description.contains("evil") == true { return .reply(text: "body leaked: \(request.body)") }
-                return context.number == 1 ? .status(503) : .status(307, header: ["Location": "https://evil.example.org/x"])
+                if request.origin?.description.contains("evil") == true {
+                    return .reply(text: "body leaked: \(request.body)")
+                }
+                return context.number == 1
+                    ? .status(503) : .status(307, header: ["Location": "https://evil.example.org/x"])
             }
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
@@ -152,7 +174,10 @@ struct CallChangeTests {
                         return try await next(request)
                     }
                 ],
-                retrierFactory: steadyBackoff(), transport: transport, clock: clock)
+                retrierFactory: steadyBackoff(),
+                transport: transport,
+                clock: clock
+            )
             let result = await Ping(method: .put, body: .data(Data("plain".utf8))).result(with: service)
             #expect(text(result).contains("redirect"), "\(text(result))")
         }
@@ -172,16 +197,45 @@ struct CallChangeTests {
                     Made { request, context, next in
                         do { return try await next(request) } catch {
                             var mirror = request
-                            mirror.url = URL(string: "https://api.example.com/mirror")!
+                            mirror.url = try .reading("https://api.example.com/mirror")
                             return try await context.send(mirror)
                         }
                     }
                 ],
                 retrierFactory: steadyBackoff(maxAttempts: 2, budget: .shared(budget)),
-                transport: transport, clock: clock)
+                transport: transport,
+                clock: clock
+            )
             let response = try await Ping.get.response(with: service)
             #expect(response.body == "mirror")
             #expect(budget.balance == 9)
         }
+    }
+
+    @Test("the trace of an answer in the place of a failure says whose it is, and has the side request")
+    func inPlaceOfFailure() async throws {
+        let transport = ScriptedTransport { request, _ in
+            request.url.path == "/mirror" ? .reply(text: "mirror") : .status(503)
+        }
+        let mirror = try URL.reading("https://api.example.com/mirror")
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            interceptors: [
+                Made { request, context, next in
+                    do {
+                        return try await next(request)
+                    } catch {
+                        var aside = request
+                        aside.url = mirror
+                        return try await context.send(aside)
+                    }
+                }
+            ],
+            retrierFactory: ScriptedRetrier.factory { asked, _ in asked == 0 ? true : false },
+            transport: transport
+        )
+        let trace = try await Ping.get.response(with: service).trace
+        #expect(trace.exchanges.map(\.status) == [503, 503, 200])
+        #expect(trace.attempts.last?.source == .interceptor(serverStatus: 503))
     }
 }

@@ -88,6 +88,9 @@ struct ExchangeBook: Sendable {
         state.withLock { if $0.attempt == attempt { $0.hedge.isPaid = true } }
     }
 
+    /// The number of the current or last attempt; 0 before the first.
+    var attempt: Int { state.withLock { $0.attempt } }
+
     /// How many exchanges the current attempt has begun.
     var count: Int { state.withLock { $0.records.count } }
 

@@ -110,7 +110,8 @@ struct NetworkPath: Sendable {
         let opening = ExchangeBook.Opening(
             role: context.hedged?.sending == .second ? .hedge : role,
             number: number,
-            attempt: context.number,
+            // A side request belongs to the attempt that is under way, or was the last.
+            attempt: role == .side ? follower.book.attempt : context.number,
             root: context.hedged?.root,
             countsForAttempt: role != .side,
             mayOutliveAttempt: role == .side || context.hedged != nil

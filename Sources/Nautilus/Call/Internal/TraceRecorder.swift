@@ -44,7 +44,13 @@ struct TraceRecorder: Sendable {
     ///
     /// - Parameter exchange: The exchange that the answer came from; nil when an interceptor has made the answer.
     mutating func succeeded(_ status: Int, by exchange: CallTrace.Exchange?) -> CallTrace {
-        if isOpen { end(.succeeded(status: status), nil, answer: exchange) }
+        if isOpen {
+            end(.succeeded(status: status), nil, answer: exchange)
+        } else if let last = trace.attempts.indices.last, case .failed = trace.attempts[last].outcome {
+            // An interceptor has an answer in place of the failure, such as a stale one.
+            trace.attempts[last].source = .interceptor(serverStatus: book.lastEnded?.status)
+            trace.attempts[last].exchanges = book.exchanges()
+        }
         return finished()
     }
 
