@@ -11,20 +11,14 @@ import Nautilus
 ///     var hook: any ServiceHook { cache }
 /// }
 /// ```
-/// It remembers the decoded result, so an answer costs only a dictionary lookup: nothing is built or decoded. The
-/// server has no say in how long results are good; an ``HttpCache`` follows the server's rules.
+/// Keep the hook in a stored property: a hook that `hook` creates anew each time remembers nothing. An answer costs a
+/// dictionary lookup, since nothing is built or decoded. The server has no say in how long results are good.
 ///
-/// Requests are told apart by their type and value, so only `Hashable` ones are remembered, and only GET and HEAD,
-/// which change nothing. The hook does not see anything else that the answer depends on, such as a header of the
-/// service that the user can change: call ``removeAll()`` when it changes. Services at one base URL whose `coders`
-/// differ need a hook each. When a call has changed something, call ``remove(_:)`` for the requests whose results show
-/// it.
+/// The key is the request's type and value, so the hook remembers only `Hashable` requests, and only GET and HEAD. Call
+/// ``remove(_:)`` after a change, and ``removeAll()`` when anything else changes that answers depend on, such as a
+/// header of the service. Services at one base URL whose `coders` differ need a hook each.
 ///
-/// While the hook is locked, requests are compared and hashed, and results that are replaced or removed are released:
-/// `==`, `hash(into:)` and `deinit` of their types must not call the hook, or they would deadlock.
-///
-/// Calls that miss at the same time are all sent; ``RequestCoalescing`` makes one exchange of them. Keep the hook in a
-/// stored property: a hook that `hook` creates anew each time remembers nothing.
+/// `==`, `hash(into:)` and `deinit` of requests and results must not call the hook, which runs them under its lock.
 public final class CachingServiceHook: ServiceHook {
     private let account: @Sendable () -> String?
     private let stopwatch: Stopwatch

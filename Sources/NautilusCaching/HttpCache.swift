@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// An interceptor that answers requests from earlier answers of the server, by the server's rules: a private cache (RFC
+/// An interceptor that answers requests from the server's earlier answers, by the server's rules: a private cache (RFC
 /// 9111).
 ///
 /// ```swift
@@ -14,34 +14,13 @@ import Nautilus
 /// }
 /// ```
 /// Keep the cache in a stored property: a cache that `interceptors` creates anew each time remembers nothing. An
-/// answer from the cache takes no slot and waits for nothing, not even for a credential.
+/// answer from the cache takes no slot and waits for nothing, not even for a credential. It has an `Age`, but no URL
+/// unless the server was asked; the call's trace tells which was the case.
 ///
-/// Answers to GET are stored as `Cache-Control`, `Expires`, `Vary` and `Last-Modified` say, and answer GET and HEAD for
-/// as long as they are fresh. A stale answer is validated by its `ETag` or `Last-Modified`: a 304 renews it, and the
-/// caller gets it with its 200. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are heeded; behind a stale
-/// answer, one call at a time revalidates, with its own retrier. A request says with its own `Cache-Control` what it
-/// accepts: `no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`. Where a stale answer may stand in
-/// for an error, the server is asked once, without retries.
-///
-/// A method that is not safe makes the cache forget the responses to its URL, if it has succeeded or its answer was
-/// lost. After a success, the cache also forgets the responses to those URLs on the same origin that `Location`,
-/// `Content-Location` and a redirect lead to (RFC 9111 §4.4).
-///
-/// Whatever the server says, the cache does not store: answers to requests with a credential, unless ``CacheAccounts``
-/// keeps accounts apart; parts, and answers to conditional requests; redirects, and what they led to; 401 and 407;
-/// responses that vary by a secret or by `*`. It stores all fields of a header except `Set-Cookie` and those that
-/// belong to one exchange: fields of the connection and of the proxy, and `Authentication-Info` (RFC 9111 §3.1).
-///
-/// Nor does it store answers that the call's request cannot decode, answers whose body reports a failure, and answers
-/// that an interceptor behind the cache has made by itself or fetched from another URL. A stored answer that cannot be
-/// decoded is forgotten, in memory and on disk.
-///
-/// If an interceptor behind the cache stamps a field that `Vary` names, the field is unknown when the cache looks, and
-/// such an answer is served only after the server has validated it. Put interceptors that stamp such fields before the
-/// cache.
-///
-/// An answer from the cache has an `Age`, but no URL unless the server was asked; the call's trace tells which was the
-/// case.
+/// A request says with its own `Cache-Control` what it accepts. Answers to requests with a credential are stored only
+/// if ``CacheAccounts`` keeps accounts apart. Put interceptors that set a field which `Vary` names before the cache:
+/// if one behind it sets such a field, the cache has each answer validated. The guide `Caching` lists what is stored
+/// and what never is.
 public final class HttpCache: CallInterceptor {
     let accounts: CacheAccounts
     let appFields: Set<HttpHeader.Name>
@@ -54,25 +33,21 @@ public final class HttpCache: CallInterceptor {
     /// Creates a cache that is empty, or starts with what its folder contains.
     ///
     /// - Parameters:
-    ///   - maxBytes: The approximate number of bytes of memory that responses may take; the least recently used
-    ///     responses go first. Default: 16 MiB, which holds thousands of JSON documents, and is little beside a few
-    ///     images.
+    ///   - maxBytes: The approximate number of bytes of memory that responses may take; the least recently used go first.
+    ///     Default: 16 MiB, which holds thousands of JSON documents, but only a few images.
     ///   - maxResponseBytes: The largest response that is stored, in memory and on disk. Default: nil, an eighth of
     ///     `maxBytes`, so that no single response empties the cache.
-    ///   - folder: The folder in which responses are kept in addition to the memory. Default: nil, none, since
-    ///     responses on disk stay there after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
+    ///   - folder: The folder in which responses are also kept. Default: nil, none, since responses on disk stay there
+    ///     after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
     ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
     ///     not stored, the only safe way while their accounts are unknown.
     ///   - appFields: Fields that say which app is calling and not which user, such as `X-Api-Key`: without a user's
-    ///     credential besides, their answers are stored as a guest's. Default: none, since such names mostly stand for
-    ///     a user's secret.
+    ///     credential besides, their answers are stored as a guest's. Default: none, since such a field may hold a secret.
     ///   - heuristicCap: The longest time for which a response is fresh if it does not say how long: a tenth of the
-    ///     time since `Last-Modified`, up to this cap. Default: 24 hours (RFC 9111 §4.2.2 leaves it open); with zero,
-    ///     such responses are always validated.
+    ///     time since `Last-Modified`, up to this cap. Default: 24 hours; with zero, such responses are always validated.
     ///   - staleIfError: For how long a stale response stands in for a failed answer, if the server does not say. Above
     ///     zero, responses are also stored for this purpose alone, unless `no-cache` or `must-revalidate` forbids it.
-    ///     Default: zero, not at all: a reload (`max-age=0`) that fails is then a failure, even if the stored response
-    ///     is fresh.
+    ///     Default: zero, not at all: a reload (`max-age=0`) that fails is a failure, even if the stored response is fresh.
     ///   - wallClock: The time of day, for comparison with servers' dates. Default: the system's.
     public init(
         maxBytes: Int = 16 << 20,

@@ -13,33 +13,13 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [coalescing] }
 /// }
 /// ```
-/// Keep it in a stored property: an object that `interceptors` creates anew each time never sees two requests. It
-/// stands behind every ``HttpCache``, and in front of all that holds requests back.
+/// Keep it in a stored property: an object that `interceptors` creates anew each time never sees two requests.
 ///
-/// Requests are identical if they have the same method (GET or HEAD), URL, header, timeout and account, and accept the
-/// same redirects as answers. Unlike a cache, coalescing needs no permission from the server, since all of them were
-/// made before the answer came. A request that is made after a POST, or another unsafe method, has come back through
-/// this interceptor gets no earlier answer, unless that method changed nothing: it was never sent, was answered with a
-/// client error (RFC 9110 §15.5), or was part of a refresh. A request of a higher `RequestPriority` does not wait
-/// behind one of a lower: it is sent as well, and those that wait get whichever answer comes first.
-///
-/// The first makes the exchange with all its attempts, and the others get what it gets in the end: its answer, or the
-/// failure that surfaced. So one 503 to a hundred calls is repeated after one delay, paid for once, as one exchange; a 401
-/// is one refresh. Each call reads the answer by its own type, and asks for itself if it cannot. Calls share only where
-/// their retriers are alike (`RetrierFactory/sharingKey`), so that a patient call does not get a hasty one's failure. An
-/// outcome that concerns one call only is not shared:
-///
-/// - The first is cancelled, or its deadline passes: the most urgent of the others takes its place, and among equals
-///   the one that has waited longest.
-/// - The first does not accept its answer, or cannot read it: calls of the same type fail with it, and one of another type
-///   asks for the rest.
-/// - The first fails in another way of its own: each goes on alone.
-/// - A network interceptor has changed the request with knowledge about that call alone, such as its user's language. Such
-///   a change concerns the URL, the method, the body, the fields that say what the client accepts (RFC 9110 §12.5), or a
-///   field that the answer's `Vary` names. Each goes on alone.
-///
-/// Each waits at most until its own deadline. Requests made by a refresh, and those of calls within a call that is
-/// being waited for, go alone: the exchange that they would wait for might be waiting for them.
+/// Requests are identical if they have the same method, URL, header, timeout and account, and accept the same redirects
+/// as answers. The first makes the exchange with all its attempts, and the others get its answer or its failure. Each
+/// waits until its own deadline at most, reads the answer by its own type, and asks for itself if it cannot. Calls
+/// share only if their retriers are alike (`RetrierFactory/sharingKey`). A request that is made after a POST, or
+/// another unsafe method, gets no answer from before it. The guide `Caching` says which outcomes are not shared.
 public final class RequestCoalescing: CallInterceptor {
     /// What the others get.
     struct Outcome: Sendable {

@@ -10,24 +10,15 @@ import Nautilus
 ///
 /// ```swift
 /// struct NotesService {
-///     let chaos = Chaos(
-///         seed: 7,
-///         .delay(.zero ... .seconds(2), rate: 0.2),
-///         .failure(rate: 0.05),
-///         .answer(status: 503, header: ["Retry-After": "1"], rate: 0.05),
-///         .droppedAnswer(rate: 0.02)
-///     )
+///     let chaos = Chaos(seed: 7, .failure(rate: 0.05), .answer(status: 503, rate: 0.05), .droppedAnswer(rate: 0.02))
 /// }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [chaos] }
 /// }
 /// ```
-/// It is off until ``isOn`` is set, so that a chaos left in a service does no harm in a release:
-/// ```swift
-/// service.chaos.isOn = true
-/// ```
-/// It stands next to the wire, so that everything else treats its trouble as the network's.
+/// It is off until ``isOn`` is set, so that a chaos left in a service does no harm in a release. It stands next to the
+/// wire, so that everything else treats its trouble as the network's.
 ///
 /// The seed and the request's number alone decide the fate of a request. The first request is number 1, and so on in
 /// the order of arrival; each retry has its own number. The faults are tried in order, each at its rate: delays add up,

@@ -4,10 +4,6 @@ import Nautilus
 /// An interceptor that stops sending to an origin that keeps failing, and now and then sends one request to see whether
 /// the origin has recovered.
 ///
-/// A call to a server that is down costs the caller a timeout, and hinders the server's recovery. With a circuit
-/// breaker it does neither: while the circuit is open, requests fail at once with `FailureKind.refused`, nothing of
-/// them is sent, and the error says when to come back. `BackoffRetrier` waits until then if that fits into its cap.
-///
 /// ```swift
 /// struct NotesService {
 ///     let breaker = CircuitBreaker()
@@ -17,9 +13,9 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [breaker] }
 /// }
 /// ```
-/// Each origin has its own circuit, shared by all calls that pass the same instance. Keep the breaker in a stored
-/// property: a breaker that `interceptors` creates anew each time never sees a second request. It is asked after all that
-/// make requests wait, so that one that has waited is still held back if the circuit has opened meanwhile.
+/// While the circuit is open, requests fail at once with `FailureKind.refused`: nothing of them is sent, and the error
+/// says when to come back. `BackoffRetrier` waits until then if that fits into its cap. Each origin has its own circuit,
+/// shared by all calls that pass the same instance: keep the breaker in a stored property.
 ///
 /// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines if most of the
 /// attempt's time passed after the request was sent, and failures of the network other than the device's own. A request

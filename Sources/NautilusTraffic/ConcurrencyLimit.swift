@@ -4,9 +4,6 @@ import Nautilus
 /// An interceptor that limits how many requests to an origin are under way at once; the others wait, the most urgent
 /// first.
 ///
-/// The more requests a server works on at the same time, the longer each takes, until all exceed their timeouts and the
-/// work is wasted. A request that waits here costs the server nothing.
-///
 /// ```swift
 /// struct NotesService {
 ///     let limit = ConcurrencyLimit(8)
@@ -16,15 +13,13 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [limit] }
 /// }
 /// ```
-/// Each origin has its own slots, shared by all calls that pass the same instance. Keep the limit in a stored property:
-/// a limit that `interceptors` creates anew each time limits nothing. ``Pacing`` and ``CircuitBreaker`` are asked once a
-/// request has its slot.
+/// Each origin has its own slots, shared by all calls that pass the same instance: keep the limit in a stored property.
+/// A request holds its slot until its answer, redirects included, and none while it waits for a credential. The wait
+/// counts towards the call's deadline, but not towards the request's timeout.
 ///
-/// A request holds its slot from here until its answer, including redirects. While it waits for a credential it holds
-/// none. A second send (`Hedging`) takes a free slot, or is not made. The wait counts towards the call's deadline, but not
-/// towards the request's timeout. Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones
-/// may wait for as long as others keep coming. Requests of a refresh or a sign-in go to the front of the line, however
-/// long it is, since others may wait for the credential.
+/// Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones may wait for as long as
+/// others keep coming. Requests of a refresh or a sign-in go to the front of the queue, however long it is, since others
+/// may wait for the credential. A second send (`Hedging`) takes a free slot, or is not made.
 public final class ConcurrencyLimit: NetworkInterceptor {
     private let slots: Locked<SlotTable<Waiter<Void>>>
 

@@ -4,9 +4,6 @@ import Nautilus
 /// An interceptor that makes requests wait while the server says that it accepts no more, with `Retry-After`,
 /// `RateLimit` or its predecessors; it also keeps the client's own rate, if there is one.
 ///
-/// A server that answers 429 has worked for nothing, and still counts the request against the client. Here, the limits
-/// that one answer reports apply to all calls: a call that would exceed them waits before it is sent rather than after.
-///
 /// ```swift
 /// struct NotesService {
 ///     let pacing = Pacing()
@@ -16,27 +13,13 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [pacing] }
 /// }
 /// ```
-/// The limits are shared by all calls that pass the same instance. Keep the pacing in a stored property: a pacing that
-/// `interceptors` creates anew each time knows nothing. It is asked once a request could actually be sent, after a
-/// ``ConcurrencyLimit``, since a crowd that has passed it before the first answer came cannot be called back.
+/// Keep the pacing in a stored property: its limits are shared by all calls that pass the same instance. Requests go at
+/// once as long as a limit allows it; beyond that they wait for its reset, in the order of arrival. The wait counts
+/// towards the call's deadline, but not towards the request's timeout. A call fails at once if its wait would exceed
+/// its deadline or the longest wait.
 ///
-/// - As long as a limit allows it, requests go at once. A request that would exceed the limit waits until it is reset.
-///   Requests under way count as if the server had not counted them yet.
-/// - `Retry-After` counts on answers from 400 on, and takes precedence over the reset of a used-up limit.
-/// - Waiting requests are released in the order of arrival, in turns as long as the interval of
-///   ``init(rate:maxWaiting:maxWait:interval:partition:clock:random:)``, each at a random moment of its turn, and never
-///   before the time that the server has given.
-/// - Requests of a refresh, a sign-in or a revocation by a session go to the front of the line, since others may wait
-///   for the credential.
-/// - A cancelled call leaves at once. A call fails at once if its wait would exceed its deadline or the longest wait.
-///   The wait counts towards the call's deadline, but not towards the request's timeout.
-///
-/// The fields are those of draft-ietf-httpapi-ratelimit-headers in all its versions, and the earlier `X-RateLimit-…`
-/// and `X-Rate-Limit-…`. The reset of the earlier fields may be a number of seconds or a moment; a moment has ten
-/// digits for seconds since 1970, or thirteen for milliseconds. The server's `pk` names the partition of its quota:
-/// when it changes, the known limits of the same policy belonged to another partition, and are forgotten. The server
-/// cannot say in advance which requests belong together; use `partition` for that, for example if one client serves
-/// several users.
+/// The server cannot say which requests it counts together: name that with `partition`, for example if one client
+/// serves several users. The guide `TrafficInDepth` says which fields are read, and in which order requests go.
 public final class Pacing: NetworkInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
     let clock: any Clock<Duration>
@@ -48,30 +31,22 @@ public final class Pacing: NetworkInterceptor {
     ///
     /// - Parameters:
     ///   - rate: How many requests may be sent in a given time, for a server that documents its limits elsewhere, or
-    ///     refuses without reporting them. No more are handed to the transport for one partition within any such time,
-    ///     wherever it begins, so it does not matter whether the server's windows are fixed or slide. A request counts
-    ///     from when it is let go. Redirects are not counted, and clocks and
-    ///     networks may bring requests closer together. So may an interceptor further in that keeps requests, as a
-    ///     signature does, and a transport in which requests wait for a connection, until a slow server answers: a
-    ///     ``ConcurrencyLimit`` of as many as the transport has connections to a host, six by default, keeps that line
-    ///     empty. Each partition takes about half a kilobyte until its requests no longer count. Default: nil, as many
-    ///     as the server accepts.
-    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
-    ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
-    ///     many as may go within the longest wait, if those are more.
+    ///     refuses without reporting them. It holds for each partition and within any such time, wherever it begins. Combine
+    ///     it with a ``ConcurrencyLimit``, so that requests do not pile up behind it. Default: nil, as many as the server
+    ///     accepts.
+    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0. Default:
+    ///     nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as many as may
+    ///     go within the longest wait, if those are more.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, like the
-    ///     cap of a backoff, since a caller would rather know. It also limits the effect of a server's mistake, or of a
-    ///     wrong clock on a date: each time that long has passed, or a minute if that is longer, one request is sent
-    ///     nevertheless, and its answer replaces what was believed.
-    ///   - interval: The mean time between two releases after a wait. Default: 20 ms, fifty a second: a server that has
-    ///     just asked for patience does not get the whole line at once, and the last of a hundred waits two seconds
-    ///     longer. Limits apply in addition, and a faster `rate` shortens the interval.
-    ///   - partition: Names the quotas that a request draws on. Requests are kept apart by the name, which is shown
-    ///     nowhere. Default: nil, all requests to an origin share the same quotas.
-    ///   - clock: The clock that measures limits, and on which waits sleep. Default: `ContinuousClock`, since time
-    ///     passes for the server while the device sleeps.
-    ///   - random: The source of a release's moment within its turn. Default: the system's generator, so that no two
-    ///     clients share one.
+    ///     cap of a backoff. It also limits the effect of a server's mistake: each time that long has passed, or a minute
+    ///     if that is longer, one request is sent nevertheless, and its answer replaces the known limit.
+    ///   - interval: The mean time between two releases after a wait. Default: 20 ms: the server does not get the whole
+    ///     queue at once, and the last of a hundred waits two seconds longer. A faster `rate` shortens the interval.
+    ///   - partition: Names the quotas that a request draws on; the name is never shown. Default: nil, all requests to an
+    ///     origin share the same quotas.
+    ///   - clock: The clock that measures limits and sleeps. Default: `ContinuousClock`, since time passes for the server
+    ///     while the device sleeps.
+    ///   - random: The source of a release's moment within its turn. Default: the system's generator.
     public init(
         rate: RequestRate? = nil,
         maxWaiting: Int? = nil,

@@ -37,18 +37,12 @@ extension HttpHeader {
     ///
     /// The first of these that is present and readable counts:
     /// - `RateLimit`, with `RateLimit-Policy` for quota and window, as lists (draft-ietf-httpapi-ratelimit-headers-08
-    ///   to -11). A quota in another unit than requests counts only when it is used up.
+    ///   to -11).
     /// - `RateLimit` as a dictionary with `limit`, `remaining` and `reset` (drafts -04 to -07).
     /// - `RateLimit-Limit`, `-Remaining`, `-Reset` (drafts -00 to -03), then `X-RateLimit-…`, then `X-Rate-Limit-…`.
     ///
     /// A malformed field is ignored, and so are all fields of a response from a cache, which has an `Age` (draft-11 §7,
-    /// §7.3).
-    ///
-    /// In the older fields, servers give a reset either as seconds from now or as a moment. A number from 10⁹ on, which
-    /// would be more than 31 years, is a moment in seconds since 1970, and one from 10¹¹ on in milliseconds; a date is
-    /// an HTTP date. A moment is measured against the response's own `Date`, so that a server whose clock is wrong is
-    /// still understood; a moment in the past counts as zero. Fractions of a second are rounded up, those of a request
-    /// down, so that no request comes early. Resets beyond ``longestRetryAfter`` are cut to it.
+    /// §7.3). Resets beyond ``longestRetryAfter`` are cut to it.
     ///
     /// - Parameter now: The time that replaces a missing `Date`.
     func rateLimits(now: @autoclosure () -> Date = DefaultClock.date) -> [RateLimit] {
@@ -128,14 +122,18 @@ extension HttpHeader {
         )
     }
 
-    /// The seconds until a reset, which may be given as a moment.
+    /// The seconds until a reset, which servers give either as seconds from now or as a moment; zero for a moment in the
+    /// past.
     private static func reset(_ value: JoinedValues.Value, _ sent: ResponseTime) -> Int64? {
         let text: Substring
         switch value {
         case .date(let date): return sent.seconds(until: date)
         case .text(let number): text = number
         }
+        // Rounded up, so that no request comes early.
         guard let number = RateLimitNumber(text)?.roundedUp else { return nil }
+        // 10⁹ seconds would be more than 31 years: from there on, it is a moment in seconds since 1970, and from 10¹¹ on in
+        // milliseconds. It is measured against the response's own `Date`, since the server's clock may be wrong.
         if number < 1_000_000_000 { return number }
         let moment = number < 100_000_000_000 ? number : number / 1_000 + (number % 1_000 > 0 ? 1 : 0)
         return max(0, moment - sent.secondsSince1970)
