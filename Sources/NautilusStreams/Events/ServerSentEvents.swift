@@ -4,36 +4,13 @@ import Nautilus
 extension Request {
     /// The server-sent events of an endpoint, over as many connections as it takes.
     ///
-    /// ```swift
-    /// for try await event in Feed().events(with: service) { print(event.type, event.data) }
-    /// ```
-    /// The first connection is a call like any other. Once it is open, the sequence outlasts any outage: when a
-    /// connection ends, breaks or cannot be opened, the service's retrier is asked (`HttpError/isReconnect`), and with
-    /// `BackoffRetrier` there is always a next try, with `Last-Event-ID`, whatever its attempts and its budget. Tries
-    /// are delayed by the schedule, whose delays grow to 30 s at most until a connection has served, by `Retry-After`,
-    /// and by the server's `retry:` on top. A connection has served if an event has arrived over it, or if it has
-    /// lasted for ten seconds. After five at once at most, connections are opened no faster than one a second in the
-    /// long run, whatever arrives over them.
+    /// The first connection is a call like any other. Once it is open, the sequence outlasts any outage: when a connection
+    /// ends, breaks or cannot be opened, the service's retrier is asked (`HttpError/isReconnect`), and `BackoffRetrier`
+    /// always tries again, with `Last-Event-ID`. A service without retriers reads one connection.
     ///
-    /// The sequence ends when the server answers 204 (WHATWG HTML §9.2.3), and with an error when the server means it:
-    /// a 4xx except 401, 408, 425 and 429; 501; a failure of TLS; another content type; an event that is too large. It
-    /// also ends, with the service's own error, when a retrier of yours does not want another connection, and when the
-    /// limit is reached: its trace tells why. A service without retriers reads one connection;
-    /// `HttpBodyStream/events(limit:)` also reads one, and ends when it does. If the request's method is not safe, such
-    /// as a POST that is answered with events, the sequence also ends when a connection ends normally, since another
-    /// request would repeat the effect; after a connection that breaks, the retrier decides.
-    ///
-    /// When the task is cancelled, the sequence ends with an error of kind `cancelled`. When the session in which the
-    /// sequence began is over, it ends at once with the service's error, with `RefreshError/signedOut` underneath, with
-    /// `RefreshError/superseded` if somebody else has signed in, or with `RefreshError/sessionExpired(underlying:)` if the
-    /// server has ended the session; whatever the server has sent or would still send, and even during the wait for the
-    /// next connection. If the session ends before the first
-    /// connection is open, that connection is still waited for, like any call, but brings no event. A session that was
-    /// ended in another process is over as soon as this process knows: each call and each connection checks, and so
-    /// does, at most once a second, anything that arrives over a connection.
-    ///
-    /// An identifier of more than 8 KiB is not kept, since it would be sent with each connection, and few servers
-    /// accept a header field of that length; the previous identifier stays.
+    /// The sequence ends when the server answers 204, and with the service's error when the server refuses for good, the
+    /// retrier gives up, the limit is reached, the session is over or the task is cancelled. If the request's method is not
+    /// safe, it also ends when its connection ends normally. The guide `DownloadsAndEvents` has the table.
     ///
     /// The request's timeout limits each wait for something to arrive, comments included; use nil for servers that are
     /// silent for longer.
@@ -43,8 +20,7 @@ extension Request {
     ///   - lastEventId: The identifier from which to continue. Default: none, from now on.
     ///   - limit: The largest size of an event, in bytes. Default: 1 MiB; a larger event ends the sequence, with
     ///     `HttpBodyStream/ReadError/tooLarge(limit:)` underneath.
-    ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a feed is meant to
-    ///     last.
+    ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a feed is meant to last.
     public func events<S: HttpService>(
         with service: S,
         after lastEventId: String = "",

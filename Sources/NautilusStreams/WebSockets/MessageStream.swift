@@ -3,38 +3,17 @@ import Nautilus
 
 /// An open web socket: incoming messages are an asynchronous sequence, outgoing ones are sent with ``send(_:)``.
 ///
-/// The first connection is opened by a call like any other. After that the stream outlasts any outage: when the
-/// connection breaks, the server goes away, or no other connection can be opened, the service's retrier is asked
-/// (`HttpError/isReconnect`), and with `BackoffRetrier` there is always a next try, whatever its attempts and its budget.
-/// Tries are delayed by the schedule, whose delays grow to 30 s at most until a connection has served, and by
-/// `Retry-After`; credentials are stamped anew. A connection has served if a message has come over it, or if it has
-/// lasted for ten seconds. Connections follow one another a second apart in the long run, after five at once at most.
+/// One task reads; any task may send. Keep reading, since only the reader finds out that the server has closed the
+/// socket. Releasing the stream closes the socket, and so does cancelling the reading task.
 ///
-/// The stream ends with the service's error when the server means it: a closure of which `StreamRequest` says so, an
-/// answer of 4xx except 401, 408, 425 and 429, or of 501, a failure of TLS. It also ends when a retrier of yours does not
-/// want another connection, and when the limit is reached: the error's trace tells why.
+/// When a connection breaks, the service's retrier decides about the next one. With `BackoffRetrier` there is always
+/// another, unless the server has ended the socket by a closure or an answer; meanwhile the reader and senders wait.
+/// Messages that the server sent while there was no connection are lost. If a connection breaks while a message is
+/// being sent, ``send(_:)`` throws, with the delivery `maybeExecuted`, and does not repeat the message.
 ///
-/// Meanwhile the reader waits, and so do senders. This means:
-/// - Messages that the server sent while there was no connection are lost: ask for what was missed. Messages that came
-///   before the connection broke are read first, whichever side noticed the break.
-/// - A message that was being sent when the connection broke is not sent again, since it may have arrived: ``send(_:)``
-///   throws, with the delivery `maybeExecuted`. A message whose sending had not begun waits for the next connection,
-///   unless the server has closed this one with a code, such as 1001 or 1012: until the reader has come to that
-///   closing, ``send(_:)`` throws then as well, also with `maybeExecuted`.
-/// - A message may be lost with the connection even after its sending has returned, as with any socket. If you must
-///   know that it arrived, have the server answer it.
-///
-/// A socket belongs to the session in which it was opened. When the user signs out, or another signs in, the socket is
-/// closed, no message goes or comes over it any more, and the stream ends with the service's error for
-/// `RefreshError/signedOut` or `RefreshError/superseded`, or for `RefreshError/sessionExpired(underlying:)` if the server
-/// has ended the session. A
-/// session that was ended in another process is over as soon as this process knows: each call and each new connection
-/// checks, and so does each message, once a second.
-///
-/// One task reads; any task may send. Keep reading, since only the reader finds out, after the last message, that the
-/// server has closed the socket. Releasing the stream closes the socket, and so does cancelling the reading task.
-///
-/// The sequence throws `Failure`, the service's own error; of kind `cancelled` when the task is cancelled.
+/// The sequence throws `Failure`, the service's own error: of kind `cancelled` when the task is cancelled, and with a
+/// `RefreshError` underneath when the session in which the socket was opened is over. The guide `WebSockets` has the
+/// rules.
 public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequence, Sendable {
     /// One message.
     public typealias Element = R.Result
