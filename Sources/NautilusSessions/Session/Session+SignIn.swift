@@ -33,13 +33,10 @@ extension Session {
     /// password nor supply a credential.
     ///
     /// ```swift
-    /// public func signIn(email: String, password: String) async throws(ShopError) {
-    ///     try await session.signIn(by: Login(email: email, password: password), with: self)
-    /// }
+    /// try await session.signIn(by: Login(email: email, password: password), with: self)
     /// ```
-    /// A sign-out while the request is on its way wins, and so does a sign-in that begins later, or the cancellation of
-    /// the task: the credential is then not taken. The server is asked in the background to forget it as soon as nobody
-    /// is signed in, which is at once after a sign-out, and with the next sign-out after another sign-in.
+    /// The credential is not taken if a sign-out comes or a later sign-in begins while the request is on its way, or if the
+    /// task is cancelled. The server is then asked in the background to forget it.
     ///
     /// - Parameters:
     ///   - request: The request whose result is the credential.
@@ -47,9 +44,8 @@ extension Session {
     ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, and that of a
     ///     sign-in which a later one has overtaken. Default: false.
     /// - Throws: The service's error. If it comes from the request, nobody has signed in. Otherwise it is made of an
-    ///   `HttpError` with the ``SessionError`` underneath: of kind ``SessionError/Kind/superseded`` when somebody has
-    ///   signed out or in meanwhile, else of another kind because the credential could not be saved; the user is signed
-    ///   in then all the same.
+    ///   `HttpError` with the ``SessionError`` underneath: of kind ``SessionError/Kind/superseded`` when somebody has signed
+    ///   out or in meanwhile, else of another kind because the credential could not be saved, although the user is signed in.
     public func signIn<R: Request, S: HttpService>(
         by request: R,
         with service: S,

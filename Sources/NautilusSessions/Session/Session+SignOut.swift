@@ -2,40 +2,21 @@ import Nautilus
 
 extension Session {
     /// Ends the current session: in this process at once, before waiting for anything, and in the others as soon as the
-    /// store has noted the end, which needs no lock. Then removes the record from the store, and asks the server to
-    /// forget the credential if the ``SessionRules`` say how.
+    /// store has noted the end, which needs no lock. Then removes the record from the store, and asks the server to forget
+    /// the credential if the ``SessionRules`` say how.
     ///
-    /// No store can keep the user signed in here: one that hangs or cannot be read only delays the rest of the work, and
-    /// a damaged record is removed. While another process holds the lock, this succeeds as soon as the store has noted
-    /// the end: the record, which no process is shown any more, is removed once the lock is free. A user who signs in
-    /// while this runs stays signed in.
+    /// No store can keep the user signed in here: one that hangs or cannot be read only delays the rest of the work. Calls
+    /// of the session fail at once with `RefreshError.signedOut`. A renewal that is on its way is not cut off: this waits
+    /// for its answer, up to a minute, and has the server forget that credential, too. If the session is already over, this
+    /// ends nothing; a process that has not read the store yet signs out whoever is stored. A user who signs in while this
+    /// runs stays signed in.
     ///
-    /// A renewal that is on its way is not cut off, since the server may have made a new credential already: this waits
-    /// for its answer, up to a minute, and has the server forget that credential, too. Calls of the session do not wait
-    /// for it: they fail at once with `RefreshError.signedOut`.
+    /// Await this call directly. In `Task { try? await session.signOut() }` it begins only when the task does, and might
+    /// sign out the next user; use ``signOutNow()`` there. The guide `Sessions` says what may still go out.
     ///
-    /// From here on, no request with the credential is handed to a transport, and one that waits in a transport for a
-    /// connection is not written: transports ask `HttpRequest.refusal`. Two kinds of requests still go
-    /// out. A request already handed to Foundation's `URLSession`, the default on Apple's platforms, is sent if it is
-    /// queued or its connection is being made there. And another process looks before each attempt, so that a request
-    /// already handed to its transport is sent. The answer to a request already sent still reaches its caller: what the
-    /// server has done is done.
-    ///
-    /// If the session is already over, signed out or expired, here or elsewhere, nothing is left to end; a user who has
-    /// signed in elsewhere since, unknown to this process, is not affected. A process that has not read the store yet
-    /// signs out whoever is stored. If the store cannot be read now, or may be behind, that is whoever is stored once
-    /// it can be read, or once the lock is held; a process that can have the lock keeps it until then, so that no later
-    /// user is stored meanwhile. While another session is stored, nothing is revoked, since it may be the same user's.
-    ///
-    /// Await this call directly. In `Task { try? await session.signOut() }` it begins only when the task does, perhaps
-    /// after the next user has signed in, and would sign that user out; use ``signOutNow()`` there.
-    ///
-    /// - Throws: ``SessionError`` of the removal or else, of kind ``SessionError/Kind/notRevoked``, of the revocation;
-    ///   both are tried. The user is signed out all the same, and whatever failed is tried again in the background,
-    ///   with two exceptions. A record that is foreign or of a newer format is left alone. And the revocation is
-    ///   retried only as long as this object lives, not by the next launch: the credential would have to be kept for
-    ///   that, on a device whose user has asked for it to be gone. The next sign-in that does not ask for the
-    ///   revocation also stops it, for the reason given at ``signIn(_:revokingReplaced:)``.
+    /// - Throws: ``SessionError`` of the removal or else, of kind ``SessionError/Kind/notRevoked``, of the revocation; both
+    ///   are tried. The user is signed out all the same, and whatever failed is tried again in the background: the
+    ///   revocation only as long as this object lives, and until a sign-in that does not ask for it.
     public func signOut() async throws(SessionError) {
         try await finish(shared.beginSignOut())
     }

@@ -24,36 +24,27 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     /// Creates the rules of one kind of credential.
     ///
     /// - Parameters:
-    ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that
-    ///     it throws is the attempt's failure.
-    ///   - lifetime: The rest of the credential's lifetime; nil for no expiry, zero or less once it is over. Asked when
-    ///     the credential comes, counted on a monotonic clock from then on, and asked again by the next launch. So
-    ///     return the time left until a date that is stored with the credential. A span as the server names it,
-    ///     `expires_in`, would begin anew at every launch. Default: nil, no expiry: the credential serves until the
-    ///     server rejects it.
-    ///   - spendsCredential: Whether the server may take a credential for a renewal only once, as one does that rotates
-    ///     its tokens. Default: true, the safe one: before the credential is sent, a note is stored, and one whose
-    ///     answer was lost is sent again soon. False for a renewal that may be repeated at will, with a password or a
-    ///     key.
+    ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that it
+    ///     throws is the attempt's failure.
+    ///   - lifetime: The time left until a date that is stored with the credential, and not a span such as `expires_in`,
+    ///     which would begin anew at every launch. Nil for no expiry, zero or less once it is over. Default: nil, the
+    ///     credential serves until the server rejects it.
+    ///   - spendsCredential: Whether the server may take a credential for a renewal only once, because it rotates its
+    ///     tokens. Default: true, the safe one. False for a renewal that may be repeated at will, with a password or a key.
     ///   - classify: Reads from the failure of a renewal what became of the credential that was sent. Default:
     ///     ``RenewalFailure/init(_:)``.
-    ///   - insufficiency: Reads from a call's failure what its credential lacks although it is valid, such as a scope;
-    ///     the returned error becomes the underlying error of the call's, which is of kind `authorization`. Nil for a
-    ///     failure that is about something else. Default: always nil. Only asked of failures that no renewal can mend.
-    ///   - revoke: Has the server forget a credential, when its user signs out; tried again later while its error is
-    ///     transient, as an `HttpError` or another `RefreshFailure` may be, and when it has not ended within a minute. Default: nil, the server is not
-    ///     told.
-    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought
-    ///     the same refresh token again; then the first one is not revoked while the second is in use. Default: false.
-    ///     Not asked of credentials that are equal, or that stamp a sample request identically: the server cannot tell
-    ///     those apart.
-    ///   - renew: Obtains the replacement for a credential. One renewal at a time runs it, among all
-    ///     processes; two, if the store's lock is lost and the credential may be sent twice. Its request must not wait
-    ///     for the session's own credential: send it through the service's `signedOut`, and with a short timeout, since
-    ///     a request without an answer is sent again within the grace that servers give. An error that conforms to
-    ///     `RefreshFailure` says when to try again. It has to end when it is cancelled, as a call does: other processes
-    ///     wait for the store's lock until it has. Send through a service whose error is `HttpError`, or say in
-    ///     `classify` what your own error means.
+    ///   - insufficiency: Reads from a failure that no renewal can mend what its valid credential lacks, such as a scope.
+    ///     The returned error becomes the underlying error of the call's, which is of kind `authorization`; nil for a
+    ///     failure about something else. Default: always nil.
+    ///   - revoke: Has the server forget a credential when its user signs out; tried again later while its error is
+    ///     a transient `RefreshFailure`, such as an `HttpError`, and when it has not ended within a minute. Default: nil, the
+    ///     server is not told.
+    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought the
+    ///     same refresh token again; then the first is not revoked while the second is in use. Default: false. Not asked of
+    ///     credentials that are equal, or that stamp a request identically.
+    ///   - renew: Obtains the replacement for a credential, one renewal at a time among all processes. Its error says when
+    ///     to try again if it conforms to `RefreshFailure`. Send its request through the service's `signedOut`, so that it
+    ///     does not wait for the session's own credential, and with a short timeout. It has to end when it is cancelled.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

@@ -4,36 +4,15 @@ import Nautilus
 /// A store that keeps credentials beyond the end of a process and shares them among processes: each key has one record
 /// and one lock.
 ///
-/// A store decides nothing. When to refresh, when to wait and what to adopt is up to ``Session``, which loads at any
-/// time, but saves and deletes only while it holds the key's lock. A store has to guarantee four things: a load never
-/// shows half a save, nor a session that has been ended; a lock has one holder among all processes that share the
-/// store; and a holder that dies loses the lock.
+/// A store has to guarantee four things: a load never shows half a save, nor a session that has been ended; a lock has
+/// one holder among all processes that share the store; and a holder that dies loses the lock. It decides nothing:
+/// ``Session`` loads at any time, but saves and deletes only while it holds the key's lock.
 ///
 /// ``MemoryStore`` is for tests and for credentials that need not be kept, ``FileStore`` for files on one machine,
 /// `KeychainStore` for Apple's platforms. A fleet of servers can implement its own over a shared database, with
-/// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks.
-///
-/// A store that may wait, for a disk or a network, should heed cancellation, since the store is read before each
-/// attempt. ``Session`` gives up waiting for a store that hangs after ``CredentialSharing/lockWait``, but no sooner
-/// than ten seconds, with ``SessionError/Kind/storeTimeout(_:)``; a call that is cancelled or has run out of time gives
-/// up at once. Until the store answers again, later calls wait a second at most and go by what is known. A save that
-/// was given up keeps the lock until it ends. A renewal that a store has held up for half of its time limit fails
-/// before anything is sent, since it might be cancelled before its answer arrives.
-///
-/// A call belongs to the session that is stored when it begins. A store on disk or in memory of this library is asked
-/// right then; any other one a moment later, and what it shows within 250 ms counts as what was stored when the call
-/// began. Later than that, the call belongs to the user whom this process knew; a process that knows nothing yet goes
-/// by its first look, however long that takes.
-///
-/// A load may be stale by less than a minute, counted from when it is asked for, as from a database with replicas. It
-/// takes nothing back from a process that knows better: neither a renewed credential (``StoredCredential/renewals``)
-/// nor the sign-out of a user there. A process that knows nothing yet goes by what it is shown. Even such a store has
-/// to guarantee two things: the holder of the key's lock is shown what was stored last, since that decides what is
-/// replaced and removed; and no read of a process is older than its previous one, in particular no load older than the
-/// version that was asked for before it.
-///
-/// A foreign record, or one of a newer format, is left alone: neither saved over nor deleted. A damaged one is
-/// replaced.
+/// ``CredentialFormat`` for the bytes and, on one machine, ``LockFolder`` for the locks. A store that may wait should
+/// react to cancellation, since the store is read before each attempt. The guide `SeveralProcesses` says how long a
+/// session waits for a store, and how stale a load may be.
 public protocol CredentialStore: Sendable {
     /// Whether every read shows what was stored last, by whichever process, so that a look without the lock tells who
     /// is signed in. Default: false, as for a database with replicas. Then a sign-in finds out with the lock held whom
