@@ -1,29 +1,21 @@
-/// One call's handle on a credential that calls share: authorizes the call's requests with the newest version, and has it
-/// refreshed when the server has rejected it.
+/// One call's handle on a credential that calls share: authorizes the call's requests with the newest version, and has
+/// it refreshed when the server has rejected it.
 ///
-/// A retrier that authorizes its call keeps one and needs nothing else:
+/// A retrier that authorizes its call has one among its ``Retrier/credentials``, and answers a failure like this:
 ///
 /// ```swift
-/// struct TokenRetrier: Retrier {
-///     let authorizer: CallAuthorizer<Token>
-///     var hasRefreshed = false
-///
-///     var credentials: [any CallCredential] { [authorizer] }
-///
-///     mutating func retry<R: Request>(_ request: R, failingWith rejection: HttpError) async -> RetryDecision {
-///         guard let tag = authorizer.rejectedTag(in: rejection), rejection.isSafeToRepeat, !hasRefreshed else {
-///             return .doNotRetry
-///         }
-///         hasRefreshed = true
-///         do {
-///             try await authorizer.refresh(rejecting: tag)
-///             return true
-///         } catch {
-///             return .fail(with: rejection.asAuthorizationFailure(error))
-///         }
-///     }
+/// guard let tag = authorizer.rejectedTag(in: failure), failure.isSafeToRepeat, !hasRefreshed else {
+///     return .doNotRetry
+/// }
+/// hasRefreshed = true
+/// do {
+///     try await authorizer.refresh(rejecting: tag)
+///     return true
+/// } catch {
+///     return .fail(with: failure.asAuthorizationFailure(error))
 /// }
 /// ```
+/// The guide `Authorization` has the whole retrier.
 public struct CallAuthorizer<Credential: Sendable>: CallCredential {
     /// The session that was current when the authorizer was made.
     public let session: CallSession

@@ -38,24 +38,20 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Parameters:
     ///   - credential: The credential of a user who is signed in already. Default: nil, no user.
-    ///   - lifetime: How long a credential serves, from its receipt; nil, the default, for no expiry. Asked once for
-    ///     each credential. For a stored credential, return the rest of its lifetime. A credential that is already
-    ///     expired when a refresh returns it still serves until the server rejects it: some clock must be wrong, and
-    ///     another refresh would bring the same.
+    ///   - lifetime: How long a credential serves, from its receipt; nil, the default, for no expiry. Called once for
+    ///     each credential. For a stored credential, return the rest of its lifetime.
     ///   - origins: The origins to which the credential may be sent. Default: ``CredentialOrigins/first``, the first
     ///     one it is sent to, since most services have one origin.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
     ///   - clock: The clock that measures expiry, limits and pauses. Default: `ContinuousClock`, which ignores changes
-    ///     of the wall clock, and which keeps running while the device sleeps, as the server's clock does.
+    ///     of the wall clock, and keeps running while the device sleeps.
     ///   - random: The source of the cool-down's jitter. Default: the system's generator.
     ///   - observer: An observer of the starts and ends of refreshes. Default: none.
-    ///   - listener: Called with every event, in order and before ``events`` get it, and outside of all locks. Default:
-    ///     nil, no listener.
-    ///   - refresh: Turns the credential into a new one, in a task of its own. For one credential it never runs twice
-    ///     at a time, as long as it heeds its cancellation: if a run has not ended ``RefreshLimits/timeLimit`` and
-    ///     ``RefreshLimits/grace`` after its start, 60 s by default, a second may start beside it, but never a third.
-    ///     It has to take over from the old credential whatever the reply leaves out, such as a `refresh_token` that
-    ///     stays the same (RFC 6749 §6). It throws ``TerminalRefreshFailure`` to end the session; for other errors,
+    ///   - listener: Called with every event, in order, before ``events`` get it, and outside of all locks. Default:
+    ///     none.
+    ///   - refresh: Turns the credential into a new one, which keeps what the reply leaves out, such as a
+    ///     `refresh_token` (RFC 6749 §6). Runs in a task of its own, once at a time if it obeys its cancellation; see
+    ///     ``RefreshLimits/grace``. It throws ``TerminalRefreshFailure`` to end the session; for other errors,
     ///     ``RefreshFailure`` tells which of them pass with time. `HttpError` conforms to it, a service's own error
     ///     does not.
     public convenience init(

@@ -1,46 +1,52 @@
 /// The bounds within which a ``RefreshCoordinator`` refreshes, each with the reason for its default.
 public struct RefreshLimits: Sendable {
     /// How long a refresh may take before the calls that wait for it fail.
+    ///
+    /// 30 s: longer than a slow token endpoint takes, shorter than the 60 s after which URL loading, and most people,
+    /// give up.
     public let timeLimit: Duration
-    /// How long after the time limit a refresh that ignores its cancellation still blocks the next one.
+    /// How long after the time limit a refresh that ignores its cancellation still blocks the next one. After that, a
+    /// second refresh may start beside it; a third never starts while two are running.
+    ///
+    /// 30 s, as long again as the time limit: using a rotating token twice ends the session, so the next refresh waits
+    /// as long as a server could plausibly still be working on the overdue one. A closure that hangs for good would end
+    /// the session just as surely.
     public let grace: Duration
-    /// How many refreshes may start within ``window``.
+    /// How many refreshes may start within ``window``; at least 1.
+    ///
+    /// 5: more than a healthy server ever causes, and few enough not to burden a token endpoint.
     public let maxStarts: Int
     /// The time over which ``maxStarts`` counts.
+    ///
+    /// 30 s: together with ``maxStarts``, ten refreshes a minute at worst.
     public let window: Duration
     /// The pauses after transient failures, during which no refresh starts: the delay before retry 1 after the first
     /// failure in a row, the delay before retry 2 after the second, and so on.
+    ///
+    /// Exponential from 1 s to 30 s with equal jitter. It starts short because calls wait during a cool-down; it is
+    /// never zero because the server could not serve the failed request.
     public let coolDown: Backoff
     /// The longest cool-down that the token endpoint can ask for by `Retry-After`.
+    ///
+    /// 60 s, as for `BackoffRetrier`: a server that names a longer time is asked once a minute, so that a mistake of
+    /// the server does not sign out all users for a day.
     public let retryAfterCap: Duration
-    /// How long a call without a deadline waits, after failed refreshes, for the next one to start.
+    /// How long a call without a deadline waits, after failed refreshes, for the next one to start. A call with a
+    /// deadline waits as long as its deadline allows.
+    ///
+    /// 30 s: together with the last refresh's time limit, also 30 s by default, a call waits a minute at most, as long
+    /// as URL loading does.
     public let patience: Duration
-    /// How many cool-downs one call waits out.
+    /// How many cool-downs one call waits out. Zero: no call waits for more than one refresh.
+    ///
+    /// 10, some three minutes of default cool-downs, for calls with a distant deadline.
     public let maxCoolDowns: Int
-    /// The longest time before expiry at which a background refresh starts.
+    /// The longest time before expiry at which a background refresh starts. Zero: no background refresh.
+    ///
+    /// 60 s, ample for one refresh and one repetition of it.
     public let maxLeeway: Duration
 
-    /// Creates limits; negative values count as zero.
-    ///
-    /// - Parameters:
-    ///   - timeLimit: Default: 30 s, longer than a slow token endpoint takes, shorter than the 60 s after which URL
-    ///     loading, and most people, give up.
-    ///   - grace: Default: 30 s, as long again as the time limit. Spending a rotating token twice ends the session, so
-    ///     the next refresh waits for the overdue one as long as a server could plausibly still be working on it. Then
-    ///     one may start beside it, since a closure that hangs for good would end the session just as surely; a third
-    ///     never starts while two are running.
-    ///   - maxStarts: Default: 5, more than a healthy server ever causes, and few enough not to burden a token
-    ///     endpoint. At least 1.
-    ///   - window: Default: 30 s. Together with `maxStarts`: ten refreshes a minute at worst.
-    ///   - coolDown: Default: exponential from 1 s to 30 s with equal jitter. It starts short because calls wait during
-    ///     a cool-down; it is never zero because the server could not serve the failed request.
-    ///   - retryAfterCap: Default: 60 s, as for `BackoffRetrier`: a server that names a longer time is asked once a
-    ///     minute, so that a mistake of the server does not sign out all users for a day.
-    ///   - patience: Default: 30 s: together with the last refresh's time limit, also 30 s by default, a call waits a
-    ///     minute at most, as long as URL loading does. A call with a deadline waits as long as its deadline allows.
-    ///   - maxCoolDowns: Default: 10, some three minutes of default cool-downs, for calls with a distant deadline.
-    ///     Zero: no call waits for more than one refresh.
-    ///   - maxLeeway: Default: 60 s, ample for one refresh and one repetition of it. Zero: no background refresh.
+    /// Creates limits; negative values count as zero. Every default gives its reason at the property.
     public init(
         timeLimit: Duration = .seconds(30),
         grace: Duration = .seconds(30),

@@ -1,8 +1,7 @@
-/// The connections of a stream, one after the other, each a call of its own.
+/// The connections of a stream, one after the other, each a call of its own. For one task at a time.
 ///
-/// The stream itself decides what is read over a connection, and how. This type decides what follows a connection's
-/// end: it asks the service's retrier, and bounds how fast connections follow one another. All of them belong to the
-/// environment and to the session in which they were created.
+/// The stream decides what is read over a connection, and how. This type decides what follows a connection's end. All
+/// connections belong to the environment and the session in which this value was created.
 ///
 /// ```swift
 /// var connections = StreamConnections(of: request, with: service)
@@ -12,17 +11,11 @@
 ///     try await connections.waitForNext(after: end)
 /// }
 /// ```
-/// A stream is meant to last, but its connections are not: servers and proxies end them every few minutes, phones lose
-/// them in every tunnel, and a server may be down for an hour. So the first connection is a call like any other, and a
-/// stream that has once been open goes on trying: ``open(_:)`` returns with the next connection, or throws when the
-/// stream is over. The service's retrier decides on each end and each failure, which are marked as
-/// ``HttpError/isReconnect``: neither attempts nor budgets count there. One retrier is asked until a connection has
-/// served, so that its delays grow; after that a new one. A connection has served if something was received over it, or
-/// if it has lasted for ten seconds. A try that fails is followed by another after a second at the earliest. After a burst
-/// of at most five, connections follow one another a second apart in the long run, whatever was received, and those of
-/// different streams at different moments of the second.
-///
-/// For one task at a time.
+/// The first connection is a call like any other. Then the service's retrier decides on each end and each failure,
+/// which are marked as ``HttpError/isReconnect``: neither attempts nor budgets count there. One retrier is asked until
+/// a connection has served, so that its delays grow; after that a new one. A connection has served if something was
+/// received over it, or if it has lasted for ten seconds. A failed try is followed by another after a second at the
+/// earliest. After a burst of at most five, connections follow one another a second apart in the long run.
 public struct StreamConnections<R: Request> {
     /// The call that all connections continue; it is not run itself.
     private let calls: CallBinding<R>

@@ -2,30 +2,21 @@ import Foundation
 
 /// Sends a slow request a second time, takes the first good answer, and cancels the other send.
 ///
-/// Most requests are quick, and a few are slow only by bad luck: they have hit a busy instance, a garbage collection, a
-/// lost packet. A second send most likely reaches another instance. It costs one request in twenty and spares the
-/// caller the slowest twentieth of the answers.
+/// Most requests are quick, and a few are slow only by bad luck, such as a busy instance or a lost packet. A second
+/// send most likely reaches another instance. It costs one request in twenty, and spares the slowest twentieth of the
+/// answers.
 ///
 /// ```swift
-/// struct NotesService {}
-/// extension NotesService: HttpService {
-///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
-///     var interceptors: [any HttpInterceptor] { [Hedging(after: .observed())] }
-/// }
+/// let service = AnyHttpService(apiUrl: "api.example.com/v1", interceptors: [Hedging(after: .observed())])
 /// ```
 /// - Only requests that may be repeated are sent twice: those with an idempotent method or an `Idempotency-Key`, and
 ///   without a stream for a body. A request opts out by `Request.allowsHedging`.
-/// - The second send belongs to the same attempt: the same request, credential and key, within the same timeout,
-///   counted from the first send.
-/// - The first answer with an accepted status wins. When one send fails while the other is under way, the attempt waits
-///   for the other, unless the failure is an answer to GET, HEAD, OPTIONS or TRACE that the other would get as well,
-///   such as 404. When both fail, the attempt fails with the first send's failure, unless the server has said more to
-///   the second: a status where the first had none, or a longer `Retry-After`.
-/// - The losing send is cancelled, and not waited for. Whatever either send may have executed counts for the attempt's
-///   delivery.
-/// - A second send never makes matters worse: the retry budget pays for it, and it is not made while the origin has
-///   ordered a pause, when less time is left than attempts usually take, or when `Pacing`, `ConcurrencyLimit` or
-///   `CircuitBreaker` would hold back another request.
+/// - Both sends belong to one attempt: they have the same request, credential and key, and one timeout, counted from
+///   the first send. The losing send is not waited for; what it may have executed counts for the attempt's delivery.
+/// - The retry budget pays for a second send. There is none while the origin has ordered a pause, when less time is
+///   left than attempts usually take, or when `Pacing`, `ConcurrencyLimit` or `CircuitBreaker` would hold it back.
+///
+/// The guide `HowACallFlows` says which failure surfaces if both sends fail.
 public struct Hedging: NetworkInterceptor {
     /// How long an attempt may take before it counts as slow. Waiting for a free connection does not count: a second
     /// send would wait in the same queue.

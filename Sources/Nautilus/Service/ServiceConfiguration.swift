@@ -53,7 +53,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// Reads a service.
     ///
-    /// What is read belongs together if the service is still at the same place afterwards, which a call asks once its
+    /// The values belong together if the service is still at the same place afterwards. A call checks this once its
     /// retrier has been made, and for each attempt's header.
     public init(reading service: some HttpService) {
         self.service = service

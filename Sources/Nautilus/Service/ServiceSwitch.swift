@@ -1,8 +1,8 @@
 import Foundation
 import Observation
 
-/// A service for each environment, one of which is selected, for instance staging for testers and production for
-/// everyone else. The selection can change while the app runs.
+/// A service for each environment, one of which is selected, such as staging for testers and production for everyone
+/// else. The selection can change while the app runs.
 ///
 /// ```swift
 /// enum NotesEnvironment: String { case staging, production }
@@ -11,18 +11,16 @@ import Observation
 ///     NotesService(environment)
 /// }
 /// notes.select(.staging)
-/// let page = try await ListNotes().schedule(with: notes)
 /// ```
-/// The switch is itself a service, so that code that makes calls need not know about it. A call stays in the
-/// environment where it began, with all its attempts, as do the pages of a list, the connections of a stream and an
-/// open web socket. Each environment's service is made once and kept, with its own session, cache and budget if it
-/// makes them itself; a user who is signed in to an environment still is when it is selected again.
+/// The switch is itself a service. A call stays in the environment where it began, with all its attempts, as do the
+/// pages of a list and the connections of a stream or a web socket. Each environment's service is made once and kept,
+/// with its own session, cache and budget if it makes them itself; its user stays signed in while another one is
+/// selected.
 ///
-/// Have a session sign in and renew through the service of its own environment, never through the switch: another
+/// Have a session sign in and refresh through the service of its own environment, never through the switch: another
 /// environment may be selected by then, and would be sent the session's secrets.
 ///
-/// Where the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable: a view
-/// that reads them is updated.
+/// If the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable.
 public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ConfiguredService {
     /// The error that calls throw, which is the services' own.
     public typealias RequestError = Service.RequestError

@@ -1,6 +1,6 @@
 /// Why a ``RefreshCoordinator`` has no credential to give.
 public enum RefreshError: Error, Sendable {
-    /// Nobody is signed in, or the call's user has signed out meanwhile, in whichever process.
+    /// No user is signed in, or the call's user has signed out meanwhile, in this or another process.
     case signedOut
     /// The server has ended the call's session: a refresh failed for good. `underlying` is the
     /// ``TerminalRefreshFailure`` it threw, or the error that was adopted from another process.

@@ -64,7 +64,7 @@ extension HttpResponse<HttpBodyStream> {
     }
 }
 
-/// A transport that obeys ``AttemptContext/interruption``, so that a timeout needs no task of its own.
+/// A transport that obeys ``AttemptContext/interruption``, which saves a task for the timeout of each attempt.
 ///
 /// ```swift
 /// final class Client: InterruptibleTransport {
@@ -80,10 +80,7 @@ extension HttpResponse<HttpBodyStream> {
 ///     }
 /// }
 /// ```
-/// An interrupted exchange ends with `CancellationError`, as if it were cancelled. Only
-/// ``HttpTransport/send(_:context:)`` is ever interrupted, and only if the request's body is not a stream, since
-/// waiting for a stream's next chunk is not up to the transport.
-///
-/// This saves a task for each attempt. A transport that can be cancelled only through its task adopts just
-/// ``HttpTransport``.
+/// An interrupted exchange ends with `CancellationError`. Only ``HttpTransport/send(_:context:)`` is interrupted, and
+/// only if the request's body is not a stream, since the transport cannot end the wait for a stream's next chunk. A
+/// transport that can be cancelled only through its task adopts just ``HttpTransport``.
 public protocol InterruptibleTransport: HttpTransport {}

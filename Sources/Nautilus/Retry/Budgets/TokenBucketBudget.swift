@@ -1,24 +1,15 @@
 /// A budget with a bucket of tokens, as in gRPC: sized for fleets of small clients, such as apps.
 ///
-/// A retry takes a token, and is not made when half of the bucket or less is left. A call that succeeds by a retry
-/// gives its token back, and every success adds a fifth of one. So a client makes five retries in an outage, and then
-/// one for every five successes: in all, futile retries are never more than `capacity / 2 + 1` plus a fifth of its
-/// successes. A healthy server that loses one request in five can bear all the retries that this takes.
+/// A retry takes a token, and is not made when half of the bucket or less is left. A call that succeeds by a retry gets
+/// its token back, and every success adds a fifth of one. So a client makes five retries in an outage, and then one for
+/// every five successes. The token of a second send, see ``Hedging``, is not given back. The budget has no clock: time
+/// without successes does not show that the server is well again.
 ///
-/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, have a
-/// second bucket of the same size, and take nothing from the first. Each costs a tenth of a token after a 429, by which
-/// a healthy server enforces a rule, and a whole token after a 503, which may be the last thing that a server in
-/// trouble can say. So a hundred calls that meet a limit can wait for it; and in an outage whose every answer is `503`
-/// with `Retry-After`, a client makes no more than `capacity` such retries, each no earlier than the server has asked.
+/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, take from a
+/// second bucket of the same size: a tenth of a token after a 429, and a whole one otherwise.
 ///
-/// The token of a second send, see ``Hedging``, is not given back: a slow server may answer both sends, which does not
-/// show that it can bear more.
-///
-/// The budget has no clock: time without successes does not show that the server is well again.
-///
-/// Source: gRPC proposal A6, "Throttling Retry Attempts and Hedged RPCs", in which the failure takes the token rather
-/// than the retry that follows, no token is given back, and a success adds a tenth. The second bucket is Nautilus's
-/// own. As in the AWS SDKs, a success gives back what its retry took; see ``QuotaBudget``.
+/// Source: gRPC proposal A6, "Throttling Retry Attempts and Hedged RPCs". The guide `RetriersInDepth` says where this
+/// budget differs from it, and why.
 public final class TokenBucketBudget: RetryBudget {
     // In thousandths of a token, as gRPC counts: a sum of tenths as `Double`s is never quite a whole token.
     private struct Buckets: Sendable {

@@ -27,7 +27,8 @@
             /// How long connecting may take, including the look-up of the host's name and the TLS handshake.
             ///
             /// 10 s: three of TCP's own repetitions. The exchange then ends with `timedOut`, ``Delivery/notSent``, so
-            /// that even a request that must not run twice can be tried again.
+            /// that even a request that must not run twice can be tried again. Only a request that libcurl was
+            /// repeating may have been executed.
             public var connectTimeout: Duration
             /// The route that connections take.
             ///

@@ -2,51 +2,25 @@
     import Foundation
     import FoundationNetworking
 
-    /// The default transport on Linux. It drives libcurl, which Foundation's networking has loaded anyway, without
-    /// Foundation's layer above it. Where libcurl cannot be used, the default is ``URLSessionTransport``; see
-    /// ``PlatformTransport``.
+    /// The default transport on Linux, if there is a usable libcurl; see ``PlatformTransport``. It drives libcurl,
+    /// which Foundation's networking has loaded anyway, without Foundation's layer above it.
     ///
     /// ```swift
-    /// struct Staging {
-    ///     let transport: any HttpTransport = CurlTransport(
-    ///         configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
-    ///     )
-    /// }
-    /// extension Staging: HttpService {
-    ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
-    /// }
+    /// let uploads = CurlTransport(
+    ///     configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
+    /// )
     /// ```
     /// Like ``URLSessionTransport``, it follows no redirects, answers no challenges, keeps no cookies, caches nothing,
-    /// retries nothing, and has a timeout only for connecting. A caller should know:
+    /// retries nothing, and has a timeout only for connecting. Its protocol is HTTP/1.1, even over TLS. The guide
+    /// `BodiesAndStreams` says what it does with header fields, codings and streamed bodies.
     /// - A failure is ``Delivery/notSent`` exactly when not a byte of the request was written, whatever its kind.
-    /// - libcurl repeats a request by itself when a kept connection turns out to be closed before any byte of an answer
-    ///   came. The transport allows this for idempotent methods and for requests with an `Idempotency-Key`; it costs
-    ///   one new connection. Other requests fail with `networkConnectionLost`, maybe executed: the server gets them
-    ///   once.
-    /// - A connection that is not made within ``Configuration/connectTimeout`` ends the exchange with `timedOut`,
-    ///   ``Delivery/notSent``; only a request that libcurl repeats may have been executed by then.
-    /// - A complete answer is the response, even if the server has not read all of the request's body: of the rest, no
-    ///   more is sent. A body with neither a length nor chunks ends with its connection (RFC 9112 §6.3), and libcurl
-    ///   does not tell whether that end was in order, not even over TLS.
-    /// - What a server sends behind an answer ends the connection, over TLS as well: it is never taken for the next
-    ///   answer.
-    /// - Header fields keep their order in both directions. Several values of one name are several lines, except for
-    ///   `Cookie`, which is one line (RFC 6265 §5.4). Control characters in values are refused (RFC 9110 §5.5).
-    /// - The `Content-Encoding`s gzip and deflate, and br and zstd if the system has libbrotlidec and libzstd, are
-    ///   asked for and decoded, up to five of them; the response's header keeps their names. An encoded body that breaks
-    ///   off is an error, as is a zstd frame with a window of more than 8 MiB (RFC 9659). If a request has its own
-    ///   `Accept-Encoding`, that is sent instead. The body of an error that is not coded as its header says is given as
-    ///   it was sent. A transfer coding besides `chunked` is an error (RFC 9112 §6.1).
-    /// - A streamed body is sent while it is made, and received while it is read: a slow reader or writer slows down
-    ///   the other side.
-    /// - Interim responses (1xx) are skipped, trailers are passed on in ``HttpResponse/trailers``, and a 101 that was
-    ///   not asked for is an error.
-    /// - The protocol is HTTP/1.1, even over TLS.
-    /// - A child process that was forked without `exec` cannot use it, like anything else that is built on threads.
+    /// - libcurl repeats a request by itself if a kept connection turns out to be closed before any byte of an answer
+    ///   came, but only an idempotent request or one with an `Idempotency-Key`. Any other request reaches the server
+    ///   at most once, and fails with `networkConnectionLost`, maybe executed.
+    /// - A child process that was forked without `exec` cannot use it.
     ///
-    /// Share an instance: each has its own connections and, from its first exchange on, a thread that waits for all its
-    /// sockets. An instance ends its thread and closes its connections when it is released and its last exchange has
-    /// ended.
+    /// Share an instance: each has its own connections and, from its first exchange on, a thread for all its sockets.
+    /// It ends both when it is released and its last exchange has ended.
     public final class CurlTransport: InterruptibleTransport {
         /// An instance to share, with the default ``Configuration``.
         public static let shared = CurlTransport()

@@ -6,33 +6,20 @@
     /// Opens web sockets over libcurl. The default on Linux, where Foundation has no web sockets.
     ///
     /// libcurl makes the connection, with the proxies and the TLS settings of a ``CurlTransport``, whose thread also
-    /// serves the connection; the protocol above it (RFC 6455) is implemented by this library.
+    /// serves it. The protocol above (RFC 6455) is this library's own, without extensions: messages are not compressed.
     ///
     /// ```swift
-    /// struct ChatService {}
-    /// extension ChatService: HttpService {
-    ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
-    ///     var webSocketTransport: any WebSocketTransport {
-    ///         CurlWebSocketTransport(configuration: .init(messageLimit: 1_048_576))
-    ///     }
-    /// }
+    /// let sockets = CurlWebSocketTransport(configuration: .init(messageLimit: 1_048_576))
     /// ```
-    /// Like every transport, it follows no redirects, retries nothing, and has a timeout only for connecting. A caller
-    /// should know:
-    /// - A server that does not complete the handshake as RFC 6455 §4.1 requires is refused, for instance because of a
-    ///   wrong `Sec-WebSocket-Accept`, or a subprotocol or an extension that was not asked for. No extension is asked
-    ///   for, so messages are not compressed.
-    /// - Fragments are put together, and pings are answered while the socket reads (§5.4, §5.5); of many pings at once,
-    ///   only the last sixteen.
-    /// - At most ``Configuration/messagesAhead`` messages are read ahead, so that a slow reader slows down the server.
-    ///   `send` returns when the system has taken all of the message, so that a slow server slows down the sender.
-    /// - A message whose `send` is cancelled before its turn is not sent. A message that is already being written is
-    ///   sent completely, since half a frame would end the connection.
-    /// - A server that breaks the rules is told so by a code (§7.1.7): 1007 for text that is not UTF-8, for which
-    ///   `receive()` throws a ``WebSocketClosure`` with that code; 1009 for a message that is too large, for which it
-    ///   throws ``TransportError/responseTooLarge(limit:)``; otherwise 1002. If a connection breaks off without being
-    ///   closed, a ``TransportError`` with the code `networkConnectionLost` is thrown.
-    /// - An open socket does not count among the connections that a ``CurlTransport`` has at once.
+    /// It follows no redirects, retries nothing, and has a timeout only for connecting. An open socket does not count
+    /// among the connections of its ``CurlTransport``. A server whose handshake breaks RFC 6455 §4.1 is refused.
+    /// - `send` returns when the system has taken all of the message. Cancelling it stops only a message that has not
+    ///   begun. At most ``Configuration/messagesAhead`` messages are read ahead, so a slow reader slows down the
+    ///   server.
+    /// - If the server breaks the rules, the socket is closed with a code (§7.1.7): 1007 for text that is not UTF-8,
+    ///   which `receive()` throws as a ``WebSocketClosure``; 1009 for a message that is too large, for which it throws
+    ///   ``TransportError/responseTooLarge(limit:)``; otherwise 1002. After a broken connection, the error's code is
+    ///   `networkConnectionLost`.
     public struct CurlWebSocketTransport: WebSocketTransport {
         /// An instance for the whole process, over ``CurlTransport/shared`` and with the default ``Configuration``.
         public static let shared = CurlWebSocketTransport()

@@ -7,36 +7,15 @@ import Foundation
 /// The default transport on Apple's platforms, built on `URLSession`. On Linux it is the default if libcurl cannot be
 /// used directly (see ``PlatformTransport``), and can be named explicitly.
 ///
-/// On neither platform does it follow redirects, answer authentication challenges, keep cookies, cache, retry or time
-/// out. That is left to the call above it.
+/// It follows no redirects, answers no authentication challenges, keeps no cookies, caches nothing, retries nothing,
+/// and has no timeout. The user and the password of a URL are not sent (RFC 9110 §4.2.4).
 ///
-/// A caller should know:
-/// - Header fields are sent in no particular order, and several values of one name as one line, since Foundation keeps
-///   them in a dictionary.
-/// - The `Content-Encoding`s gzip and deflate are asked for and decoded; the response's header keeps their names. The
-///   body of an error that is not coded as its header says may be empty. A transfer coding besides `chunked` is an
-///   error (RFC 9112 §6.1).
-/// - The user and the password of a URL are not sent (RFC 9110 §4.2.4).
-/// - A body stream that is neither bytes nor a file is kept in a temporary file until it is complete, and then sent
-///   with its length: on Linux, any other way would hold up all of Foundation's sessions.
-/// - The unread part of a streamed response beyond 256 KiB waits in a temporary file, and not in memory. The server is
-///   not slowed down.
-/// - Exchanges with a streamed body have connections of their own, as many per host as the others. On Linux, each
-///   unfinished one, such as a stream of events, occupies a connection, and further streams to that host wait in line.
-/// - On Linux, Foundation accepts no IPv6 literal as a host: `http://[::1]` fails as ``FailureKind/transport(_:)`` with
-///   `badURL`, not sent. Use a name.
-/// - On Linux, the body of a redirect whose `Location` is missing or not a URL is lost; its status and header are kept.
-///   Of `Set-Cookie` lines that differ in the case of their name, only one is kept.
-/// - On Linux, libcurl itself repeats a request, even a POST, if its kept connection turns out to be closed before any
-///   byte of an answer came. The body is not sent again, so that such a POST runs into its timeout; a request without a
-///   body may run twice, unless it carries an `Idempotency-Key`. Foundation does not tell of it, so the trace cannot.
-/// - On Linux, up to Swift 6.3 at least, Foundation keeps a core busy while a request on a new connection waits for its
-///   answer, since it keeps asking whether the socket can be written. Long polls are costly there.
-/// - On Linux, up to Swift 6.3 at least, Foundation ends the process when a response breaks off within its header,
-///   brings trailers, or has a `Content-Length` of 2⁶³ and above. If servers cannot be trusted that far, use a
-///   transport that is built on another client.
+/// A body stream that is neither bytes nor a file is first kept in a temporary file, and then sent with its length. The
+/// unread part of a streamed response beyond 256 KiB also waits in a temporary file; the server is not slowed down.
 ///
-/// Share an instance: each has its own connections, and closes them when it is released.
+/// On Linux, Foundation's networking has faults: it can send a request twice, and up to Swift 6.3 at least, a malformed
+/// response can end the process. The guide `BodiesAndStreams` lists them, and how this transport differs from
+/// `CurlTransport`. Share an instance: each has its own connections, and closes them when it is released.
 public final class URLSessionTransport: InterruptibleTransport {
     /// An instance to share, with the default ``Configuration``.
     public static let shared = URLSessionTransport()
