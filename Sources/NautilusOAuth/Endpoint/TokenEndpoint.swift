@@ -42,20 +42,16 @@ public struct TokenEndpoint: Sendable {
     ///   - client: The client that sends them.
     ///   - rules: How the server's answers are read. Default: as the standard has them.
     ///   - transport: The transport that moves bytes. Default: the process's shared transport.
-    ///   - retrierFactory: The retriers that repeat requests which certainly did not run. Default: backoff with 3
-    ///     attempts, since two retries, with 1.5 s of pauses at most unless the server asks for more, fit into the
-    ///     deadline.
-    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since codes and tokens also
-    ///     expire while the machine sleeps.
+    ///   - retrierFactory: The retriers that repeat requests which certainly did not run. Default: backoff with 3 attempts,
+    ///     since two retries, with 1.5 s of pauses at most unless the server asks for more, fit into the deadline.
+    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since codes and tokens also expire
+    ///     while the machine sleeps.
     ///   - wallClock: The clock that tells when a credential was received. Default: the system's.
-    ///   - signInTimeout: The time limit of one exchange other than a refresh: with a code, a device's code or client
-    ///     credentials, and of a revocation. Default: 20 s, longer than any healthy server takes; a code spent in vain
-    ///     would cost the user another sign-in.
-    ///   - refreshTimeout: The time limit of one exchange of a refresh, by a refresh token. Default: 7 s. After a silent connection, in
-    ///     particular one that died unnoticed, a session sends the token once more, and servers with a grace period
-    ///     grant at least 10 s. 7 s, the pause of at most 1 s from `CredentialSharing`, and 2 s for the store and a new
-    ///     connection fit into those 10 s. A server without a grace period that takes longer than 7 s needs a longer
-    ///     limit.
+    ///   - signInTimeout: The time limit of one exchange other than a refresh, including a revocation. Default: 20 s, longer
+    ///     than any healthy server takes; a code spent in vain would cost the user another sign-in.
+    ///   - refreshTimeout: The time limit of one exchange with a refresh token. Default: 7 s, so that the token can be sent
+    ///     once more within the 10 s for which servers with a grace period accept it again. A server without a grace period
+    ///     that takes longer than 7 s needs a longer limit.
     ///   - deadline: The time limit of a request with its retries. Default: 25 s, so that it ends before a
     ///     `RefreshCoordinator` gives a refresh up after 30 s, and its own error is reported.
     public init(

@@ -11,30 +11,7 @@ import Nautilus
 /// ```
 /// Nothing here depends on a test framework, and no check waits for time to pass. A check never returns if its
 /// transport hangs, so give the test a time limit. Checks do not disturb each other, so they may run at the same time
-/// against one server.
-///
-/// ## The server's answers
-/// | path | answer |
-/// |---|---|
-/// | `/status/{code}` | that status and the text `status {code}`; no body for 204 and 304 |
-/// | `/echo` | 200 and the request's body; `Echo-Method` and `Echo-Target` say what was asked, and every request field
-/// `X-…`, `Cookie` and `Authorization` comes back as `Echo-{name}` |
-/// | `/redirect` | 302, `Location: /echo`, and the text `moved` |
-/// | `/headers` | 200, with the fields of ``responseFields`` |
-/// | `/large/{count}` | 200 and `count` bytes; the byte at index `i` is `i % 251` |
-/// | `/cookie` | 200, `Set-Cookie: session=secret; Path=/` |
-/// | `/cached/{name}` | 200, `Cache-Control: max-age=3600` and `ETag: "1"`; the body is how often this very path was
-/// asked for |
-/// | `/basic-401` | 401, `WWW-Authenticate: Basic realm="conformance"` and the text `who are you` |
-/// | `/drop` | reads the request and closes the connection |
-/// | `/truncated` | `Content-Length: 100`, ten bytes, and closes the connection |
-/// | `/stalled` | `Content-Length: 100`, ten digits, and nothing more; the connection stays open |
-/// | `/cut/{code}` | that status with `Content-Length: 100`, ten digits, and closes the connection |
-/// | `/miscoded/{code}` | that status, `Content-Encoding: gzip`, and the text `not gzip` |
-/// | `/transfer-coded/{code}` | that status, `Transfer-Encoding: gzip, chunked`, and `hello` in gzip in one chunk |
-/// | `/hang` | reads the request and never answers |
-///
-/// HEAD gets the same header, but no body.
+/// against one server. The guide `Testing` lists the answers that the server has to give.
 public struct TransportConformance: Sendable {
     /// One promise of `HttpTransport`, with a check that it is kept.
     public struct Check: Sendable, CustomStringConvertible {

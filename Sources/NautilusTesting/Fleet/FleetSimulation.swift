@@ -4,22 +4,17 @@ import Nautilus
 /// your retries do to a server that struggles.
 ///
 /// ```swift
-/// let fleet = FleetSimulation(
-///     clients: 100,
-///     load: .poisson(callsPerSecond: 800, for: .seconds(60)),
-///     server: FleetServer(
-///         workers: 10,
-///         serviceTime: .constant(.milliseconds(10)),
-///         queueLimit: 2000,
-///         outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))]
-///     )
+/// let server = FleetServer(
+///     workers: 10,
+///     serviceTime: .constant(.milliseconds(10)),
+///     outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))]
 /// )
-/// let report = try await fleet.run("ours") { client in
+/// let load = FleetLoad.poisson(callsPerSecond: 800, for: .seconds(60))
+/// let report = try await FleetSimulation(clients: 100, load: load, server: server).run("ours") { client in
 ///     NotesService(transport: client.transport, clock: client.clock, random: client.random)
 /// } request: { call in
 ///     GetNote(id: call.number)
 /// }
-/// #expect(report.amplification < 1.2)
 /// ```
 /// Nothing of the client is modelled: each call takes the same path as in production, through your retriers,
 /// interceptors and time limits. The same seed gives the same report, and calls begin at the same times whatever the

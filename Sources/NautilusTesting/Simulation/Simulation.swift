@@ -11,18 +11,14 @@ import Nautilus
 ///     }
 /// }
 /// ```
-/// Each seed is one interleaving, the same on every run: a failure that happens once in a thousand runs is found by a
-/// thousand seeds, and repeated by its own seed. Time moves only when no job is left, straight to the next deadline on
-/// ``clock``, so an hour of backoff takes no time, and code that would hang can be told from code that takes long:
+/// Each seed is one interleaving, the same on every run. Time moves only when no job is left, straight to the next
+/// deadline on ``clock``, so an hour of backoff takes no time, and code that would hang throws
 /// ``SimulationError/stuck(seed:at:jobCount:)``.
 ///
 /// The simulation runs the body, its task groups and `async let`s, nonisolated async functions, actors without an
 /// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks on
-/// other threads are not part of it: they work, but in an order of their own.
-///
-/// Anything that the body creates without naming a clock or randomness uses the simulation's, be it a service, a
-/// session, a breaker or a transport. What a process shares by default, such as `OriginBudgets.shared`, each simulation
-/// has separately.
+/// other threads work, but in an order of their own. Anything that the body creates without naming a clock or
+/// randomness uses the simulation's. Each simulation has its own `OriginBudgets.shared` and other shared defaults.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.
