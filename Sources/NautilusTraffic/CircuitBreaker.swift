@@ -19,7 +19,7 @@ import Nautilus
 ///
 /// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines if most of the
 /// attempt's time passed after the request was sent, and failures of the network other than the device's own. A request
-/// that was cancelled, or that waited in line until its deadline, does not count; if it was the probe, the next request
+/// that was cancelled, or that queued until its deadline, does not count; if it was the probe, the next request
 /// becomes the probe.
 public final class CircuitBreaker: NetworkInterceptor {
     /// A change of a circuit.
