@@ -5,6 +5,16 @@
 public struct CallSessions: Sendable {
     let list: [CallSession]
 
+    /// The sessions of credentials, without those that belong to nobody's session.
+    init(of credentials: [any CallCredential]) {
+        var list: [CallSession] = []
+        for credential in credentials {
+            let session = credential.session
+            if session !== CallSession.unending { list.append(session) }
+        }
+        self.list = list
+    }
+
     /// Whether there is none, so that nothing ends.
     public var isEmpty: Bool { list.isEmpty }
 

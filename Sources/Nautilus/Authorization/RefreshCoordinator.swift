@@ -273,7 +273,7 @@ extension RefreshCoordinator: Redacted {
         }
     }
 
-    private static func text(_ session: RefreshSession) -> String { "generation \(session.grant.generation)" }
+    private static func text(_ session: HeldCredential) -> String { "generation \(session.grant.generation)" }
 
     /// Shows what ``description`` shows: the stored properties lead to the credential.
     public var customMirror: Mirror {

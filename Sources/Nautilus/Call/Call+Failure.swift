@@ -64,6 +64,8 @@ extension Call {
         return error
     }
 
+    /// Completes a failure by the records of its attempt: its delivery becomes at least theirs. A sign-out after a 503, for
+    /// instance, has sent nothing itself, and the request may have been executed all the same.
     private func locate(_ error: inout HttpError) {
         // A side request's failure concerns only itself: it tells nothing about the rest of the attempt.
         let isAside = error.isAside || error.exchange.map(book.isApart) == true

@@ -112,7 +112,7 @@ extension Call {
             if !Task.isCancelled { try checkSessions() }
             throw interrupted(failure)
         }
-        // The user has signed out during the delay.
+        // A request for a credential that nobody wants any more; other calls end with their session.
         if !CredentialWork.isWanted { throw recorder.surfacing(failure) }
     }
 
@@ -126,7 +126,7 @@ extension Call {
         if !evenIfExecuted, !error.isSafeToRepeat { return .mayHaveExecuted }
         // The request body cannot be sent again.
         if !(passedBody?.isReplayable ?? builder.isReplayable) { return .bodySpent }
-        // The user has signed out, so nothing more is sent with the credential.
+        // A request for a credential that nobody wants any more; other calls end with their session.
         if !CredentialWork.isWanted { return .custom("the user has signed out") }
         // No retrier may keep a call going forever.
         if recorder.number >= configuration.maxAttempts { return .ceiling(configuration.maxAttempts) }

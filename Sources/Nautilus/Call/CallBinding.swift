@@ -46,13 +46,15 @@ public struct CallBinding<R: Request>: Sendable {
         let environment = (try? target.get())?.service.place ?? ""
         hook = configuration.hook.bound(to: request, in: environment, isAnonymous: isAnonymous)
         let tiers = configuration.interceptors.tiers
-        let accounts = tiers.call.map { $0.account(of: request) }
+        var accounts = tiers.call.map { $0.account(of: request) }
         retrier = configuration.factory(for: request).create(for: request)
         credentials = isAnonymous ? [] : retrier.credentials
         // The account is that of the session which the retrier has taken hold of.
-        self.accounts = zip(accounts, tiers.call).map { $0 == $1.account(of: request) ? $0 : nil }
-        self.tiers = tiers
-        let own = CallSessions(list: credentials.map(\.session).filter { $0 !== CallSession.unending })
+        for (index, account) in accounts.enumerated() where account != nil {
+            if account != tiers.call[index].account(of: request) { accounts[index] = nil }
+        }
+        (self.accounts, self.tiers) = (accounts, tiers)
+        let own = CallSessions(of: credentials)
         sessions = earlier ?? own
         failure = Self.failure(target, configuration) ?? sessions.refusal(of: own)
         (self.request, self.configuration, self.target) = (request, configuration, target)

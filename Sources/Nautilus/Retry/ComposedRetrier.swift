@@ -24,7 +24,7 @@ public struct ComposedRetrier: Retrier {
     }
 
     /// The credentials of all retriers.
-    public var credentials: [any CallCredential] { retriers.flatMap(\.credentials) }
+    public var credentials: [any CallCredential] { retriers.joined { $0.credentials } }
 
     /// Waits for each retrier in turn.
     ///
@@ -49,10 +49,10 @@ public struct ComposedRetrier: Retrier {
     }
 
     /// The budgets of all retriers.
-    public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.flatMap { $0.budgets(for: origin) } }
+    public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.joined { $0.budgets(for: origin) } }
 
     /// The records of all retriers.
-    public var latencies: [OriginLatencies] { retriers.flatMap(\.latencies) }
+    public var latencies: [OriginLatencies] { retriers.joined { $0.latencies } }
 
     /// The reason of the retrier that decided; when all refused, the last reason given.
     public var reason: RetryReason? { decider?.reason }
@@ -73,5 +73,17 @@ public struct ComposedRetrier: Retrier {
         func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })
         }
+    }
+}
+
+extension [any Retrier] {
+    /// The lists of all, as one; without a copy where only one has any.
+    fileprivate func joined<Item>(_ list: (any Retrier) -> [Item]) -> [Item] {
+        var all: [Item] = []
+        for retrier in self {
+            let own = list(retrier)
+            if all.isEmpty { all = own } else { all += own }
+        }
+        return all
     }
 }

@@ -126,8 +126,7 @@ extension HttpService {
     /// The platform's transport for web sockets.
     var platformWebSocketTransport: any WebSocketTransport {
         #if os(Linux)
-            if let reason = CurlTransport.unavailability { return WebSocketsUnavailable(reason: reason) }
-            return CurlWebSocketTransport.shared
+            return PlatformWebSocketTransport.shared
         #elseif canImport(FoundationNetworking)
             return WebSocketsUnavailable()
         #else
@@ -135,3 +134,13 @@ extension HttpService {
         #endif
     }
 }
+
+#if os(Linux)
+    /// One for the process: a service is read for every call.
+    private enum PlatformWebSocketTransport {
+        static let shared: any WebSocketTransport = {
+            if let reason = CurlTransport.unavailability { return WebSocketsUnavailable(reason: reason) }
+            return CurlWebSocketTransport.shared
+        }()
+    }
+#endif

@@ -88,7 +88,12 @@ extension ServiceConfiguration {
     }
 
     /// The hedging of the outermost interceptor that hedges; nil for none.
-    var hedging: Hedging? { interceptors.lazy.compactMap(\.hedging).first }
+    var hedging: Hedging? {
+        for interceptor in interceptors {
+            if let hedging = interceptor.hedging { return hedging }
+        }
+        return nil
+    }
 
     /// The retriers of the service's calls.
     var presentRetrierFactory: any RetrierFactory { isSignedOut ? retrierFactory.signedOut : retrierFactory }

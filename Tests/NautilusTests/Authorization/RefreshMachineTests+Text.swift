@@ -43,7 +43,7 @@ extension RefreshMachineTests {
         "\(grant.credential.restored(as: String.self))\(grant.generation)"
     }
 
-    static func summary(_ session: RefreshSession) -> String {
+    static func summary(_ session: HeldCredential) -> String {
         "\(text(session.grant))" + (session.isRejected ? " rejected" : "")
     }
 }

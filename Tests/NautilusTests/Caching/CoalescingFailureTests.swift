@@ -105,15 +105,18 @@ struct CoalescingFailureTests {
                 clock: clock
             )
             let new = Locked<String?>(nil)
+            let (signedIn, signal) = AsyncStream.makeStream(of: Void.self)
+            simulation.start {
+                for await _ in signedIn {
+                    let result = text(await Ping.get.result(with: service))
+                    new.withLock { $0 = result }
+                }
+            }
             arm {
                 coordinator.signOut()
                 coordinator.signIn(Token(number: 2))
-                let bound = Ping.get.bound(to: service)
-                simulation.start {
-                    do { let body = try await bound.run().body; new.withLock { $0 = body } } catch {
-                        new.withLock { $0 = "\(error)" }
-                    }
-                }
+                signal.yield()
+                signal.finish()
             }
             async let one = Ping.get.result(with: service)
             async let two = Ping.get.result(with: service)

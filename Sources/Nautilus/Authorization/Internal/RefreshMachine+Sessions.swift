@@ -8,7 +8,7 @@ extension RefreshMachine {
             return [turn(endingWith: .superseded)] + beginSession(credential, lifetime: lifetime, at: now)
         }
         // A call of the time before goes on: it carries no credential, and cannot get one from here on.
-        begin()
+        beginNext()
         return beginSession(credential, lifetime: lifetime, at: now)
     }
 
@@ -20,7 +20,7 @@ extension RefreshMachine {
     ) -> [Action] {
         let released = release(resumingWith: .failure(.superseded))
         let grant = nextGrant(credential)
-        state = .idle(RefreshSession(grant: grant, expiry: expiry(of: lifetime, at: now)))
+        state = .idle(HeldCredential(grant: grant, expiry: expiry(of: lifetime, at: now)))
         epoch += 1
         return released + [.announce(.session(.signedIn(generation: grant.generation)))]
     }
@@ -86,7 +86,7 @@ extension RefreshMachine {
 
     /// Makes the expired `credential` the next generation of `session`, while the cool-down continues.
     private mutating func replaceExpired(
-        _ session: RefreshSession,
+        _ session: HeldCredential,
         with credential: any ErasedCredential,
         lifetime: Duration?,
         within coolDown: RefreshCoolDown,
@@ -102,7 +102,7 @@ extension RefreshMachine {
     mutating func publish(
         _ credential: any ErasedCredential,
         lifetime: Duration?,
-        in session: RefreshSession,
+        in session: HeldCredential,
         endOf ended: RefreshFlight? = nil,
         at now: Duration
     ) -> [Action] {

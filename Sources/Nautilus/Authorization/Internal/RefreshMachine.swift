@@ -62,7 +62,7 @@ struct RefreshMachine: Sendable {
     /// When the next refresh of `session` may start; nil while two refreshes of its credential are running. If a
     /// refresh outlasts both its cancellation and its grace, a second may start beside it and may get through. If both
     /// hang, a third would hang as well.
-    private func nextStart(of session: RefreshSession, notBefore earliest: Duration) -> Duration? {
+    private func nextStart(of session: HeldCredential, notBefore earliest: Duration) -> Duration? {
         guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)
     }
@@ -107,7 +107,7 @@ extension RefreshMachine {
     }
 
     /// Starts a refresh unless one is in flight; throws when none may start.
-    private mutating func begin(_ session: RefreshSession, at now: Duration) throws(RefreshError) -> [Action] {
+    private mutating func begin(_ session: HeldCredential, at now: Duration) throws(RefreshError) -> [Action] {
         var (failures, previousCoolDown) = (0, Duration.zero)
         switch state {
         case .refreshing, .signedOut:
@@ -157,12 +157,12 @@ extension RefreshMachine {
     /// Ends the present session, and begins the next.
     mutating func turn(endingWith error: RefreshError) -> Action {
         let ended = session
-        begin()
+        beginNext()
         return .end(ended, error)
     }
 
     /// Begins the next session.
-    mutating func begin() { session = upcoming ?? newSession() }
+    mutating func beginNext() { session = upcoming ?? newSession() }
 
     /// Begins the session that calls have already, where nobody's changes otherwise.
     mutating func beginUpcoming() { if let upcoming { session = upcoming } }
@@ -178,7 +178,7 @@ extension RefreshMachine {
 
 extension RefreshState {
     /// The same state with the session changed.
-    fileprivate func with(_ session: RefreshSession) -> RefreshState {
+    fileprivate func with(_ session: HeldCredential) -> RefreshState {
         switch self {
         case .signedOut: self
         case .idle: .idle(session)
@@ -280,7 +280,7 @@ extension RefreshMachine {
         }
     }
 
-    private func failWaiters(with error: RefreshError, until start: Duration?, of session: RefreshSession) -> [Action] {
+    private func failWaiters(with error: RefreshError, until start: Duration?, of session: HeldCredential) -> [Action] {
         [
             .failWaiters(error, until: start),
             .announce(.session(.refreshFailed(generation: session.grant.generation, error))),

@@ -3,14 +3,14 @@ enum RefreshState: Sendable {
     /// No credential: nobody is signed in, or a refresh failed for good with this error and nobody has signed in since.
     case signedOut(expiredBy: (any Error)?)
     /// A credential, and no refresh under way.
-    case idle(RefreshSession)
+    case idle(HeldCredential)
     /// A refresh is in flight, in the background if the credential still serves.
-    case refreshing(RefreshSession, RefreshFlight)
+    case refreshing(HeldCredential, RefreshFlight)
     /// The last refresh failed; an overdue one may still be running.
-    case coolingDown(RefreshSession, RefreshCoolDown)
+    case coolingDown(HeldCredential, RefreshCoolDown)
 
     /// The session; nil when signed out.
-    var session: RefreshSession? {
+    var session: HeldCredential? {
         switch self {
         case .signedOut: nil
         case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _): session
@@ -48,8 +48,8 @@ enum RefreshState: Sendable {
     }
 }
 
-/// One user's time between signing in and signing out.
-struct RefreshSession: Sendable {
+/// The credential of a session that is going on, and how long it serves.
+struct HeldCredential: Sendable {
     /// The present grant.
     var grant: ErasedGrant
     /// When the credential expires; nil for never.
@@ -63,9 +63,9 @@ struct RefreshSession: Sendable {
         return expiry.map { now < $0.end } ?? true
     }
 
-    /// The session with its next credential.
-    func next(_ grant: ErasedGrant, expiry: CredentialExpiry?) -> RefreshSession {
-        RefreshSession(grant: grant, expiry: expiry)
+    /// The next credential of the session.
+    func next(_ grant: ErasedGrant, expiry: CredentialExpiry?) -> HeldCredential {
+        HeldCredential(grant: grant, expiry: expiry)
     }
 
     /// Whether it is time to refresh in the background.
