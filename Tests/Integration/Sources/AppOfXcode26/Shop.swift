@@ -45,8 +45,8 @@ enum ShopError: Error {
     case other(HttpError)
 }
 
-struct RequestId: CallInterceptor {
-    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
+struct RequestId: NetworkInterceptor {
+    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
         request.header["X-Request-Id"] = "attempt-\(context.number)"
         return try await next(request)
