@@ -81,18 +81,24 @@ public final class Simulation: Sendable {
         }
         guard isFirst else { throw SimulationError.alreadyRun }
         let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
+        let process = SimulatedProcess(
+            on: SimulatedSystem(clock: clock, random: random) { self.start($0) }
+        )
         // Created here rather than on the thread, so that it has the caller's task-local values, in particular the
         // current test.
         let root = Task(executorPreference: executor) {
-            let result = await self.result(of: body)
+            let result = await self.result(of: body, in: process)
             outcome.withLock { $0 = result }
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 // A separate thread, so that none of the pool is blocked: other work may be waiting for one.
                 Thread.detachNewThread {
-                    let result = self.work { outcome.withLock { $0 } }
-                    self.finish(cancelling: root)
+                    // What `beforeJob` starts belongs to the simulation, too.
+                    let result = SimulatedProcess.$current.withValue(process) {
+                        defer { self.finish(cancelling: root) }
+                        return self.work { outcome.withLock { $0 } }
+                    }
                     continuation.resume(with: result)
                 }
             }
@@ -125,10 +131,10 @@ public final class Simulation: Sendable {
     }
 
     private func result<Result: Sendable>(
-        of body: @escaping @Sendable (Simulation) async throws -> Result
+        of body: @escaping @Sendable (Simulation) async throws -> Result,
+        in process: SimulatedProcess
     ) async -> Swift.Result<Result, any Error> {
-        let system = SimulatedSystem(clock: clock, random: random) { self.start($0) }
-        return await SimulatedProcess.$current.withValue(SimulatedProcess(on: system)) {
+        await SimulatedProcess.$current.withValue(process) {
             do {
                 return .success(try await body(self))
             } catch {

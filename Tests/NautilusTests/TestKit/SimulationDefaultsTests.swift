@@ -65,5 +65,29 @@ extension TestKit {
                 #expect(DefaultClock.date.timeIntervalSince(date) == 2)
             }
         }
+
+        /// Work that the closure starts elsewhere would come in an order of its own, or never on a busy machine.
+        @Test("what the closure before a job starts")
+        func beforeJob() async throws {
+            try await simulate { simulation in
+                let clock = simulation.clock
+                let answer = Locked<String?>(nil)
+                simulation.beforeJobs { number in
+                    guard number == 0 else { return }
+                    #expect(SimulatedSystem.current?.clock is ManualClock)
+                    let service = AnyHttpService(
+                        apiUrl: "api.test",
+                        transport: ScriptedTransport(.delay(.seconds(2), then: .reply(text: "ok")))
+                    )
+                    BackgroundTask.start {
+                        let text = try? await Ping.get.schedule(with: service)
+                        answer.withLock { $0 = text }
+                    }
+                }
+                // The closure runs before the job that ends the first sleep.
+                for _ in 0..<2 { try await clock.sleep(for: .seconds(3)) }
+                #expect(answer.withLock { $0 } == "ok")
+            }
+        }
     }
 }
