@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
         .library(name: "NautilusTestTraits", targets: ["NautilusTestTraits"]),
+        .library(name: "NautilusFleets", targets: ["NautilusFleets"]),
     ],
     targets: [
         // libcurl, bound when the process runs: it is not needed to build.
@@ -29,6 +30,7 @@ let package = Package(
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
         // Apart, since a test library is no part of a program that scripts a transport.
         .target(name: "NautilusTestTraits", dependencies: ["NautilusTesting"]),
+        .target(name: "NautilusFleets", dependencies: ["Nautilus", "NautilusTesting"]),
         .target(
             name: "TestSupport",
             dependencies: ["NautilusSessions", "NautilusTesting"],
@@ -40,6 +42,10 @@ let package = Package(
                 "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusTesting",
                 "NautilusTestTraits", "TestSupport",
             ]
+        ),
+        .testTarget(
+            name: "NautilusFleetsTests",
+            dependencies: ["Nautilus", "NautilusFleets", "NautilusTesting", "TestSupport"]
         ),
         .testTarget(
             name: "NautilusSessionsTests",

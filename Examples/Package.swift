@@ -26,7 +26,7 @@ let package = Package(
         .executableTarget(
             name: "storm",
             dependencies: [
-                "Nautilus", .product(name: "NautilusTesting", package: "Nautilus"),
+                "Nautilus", .product(name: "NautilusFleets", package: "Nautilus"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

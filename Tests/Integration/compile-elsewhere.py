@@ -27,7 +27,7 @@ ROOT = HERE.parents[1]
 # Without debug information it is built sooner.
 LEAN = ["-debug-info-format", "none"]
 MODULES = ["Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth"]
-MODULES += ["NautilusTesting", "NautilusTestTraits"]
+MODULES += ["NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
 
 
 @dataclasses.dataclass
@@ -111,6 +111,7 @@ let package = Package(
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTestTraits", dependencies: ["NautilusTesting"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusFleets", dependencies: ["Nautilus", "NautilusTesting"] + frameworks, swiftSettings: alias),
         {tests}
     ],
     swiftLanguageModes: [.v6]

@@ -1,6 +1,6 @@
 import Foundation
 import Nautilus
-import NautilusTesting
+import NautilusFleets
 import Synchronization
 
 /// A bucket of tokens on a good day and in an outage.

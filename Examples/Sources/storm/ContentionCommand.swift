@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import NautilusTesting
+import NautilusFleets
 
 /// The experiment of "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015), through Nautilus.
 struct ContentionCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import Foundation
 import Nautilus
-import NautilusTesting
+import NautilusFleets
 
 /// How many writes some clients made with a schedule, until all had succeeded.
 struct ContentionResult: Encodable, Sendable {

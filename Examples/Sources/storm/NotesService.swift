@@ -1,5 +1,5 @@
 import Nautilus
-import NautilusTesting
+import NautilusFleets
 
 /// The API that the fleet calls: a service as any other, its transport and its clock the client's.
 struct NotesService {

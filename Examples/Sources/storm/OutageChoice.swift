@@ -1,5 +1,5 @@
 import ArgumentParser
-import NautilusTesting
+import NautilusFleets
 
 /// The outage of the server.
 enum OutageChoice: String, CaseIterable, ExpressibleByArgument {

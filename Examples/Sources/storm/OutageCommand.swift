@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import NautilusTesting
+import NautilusFleets
 
 /// A server that has had an outage of ten seconds, and five policies that meet it.
 struct OutageCommand: AsyncParsableCommand {

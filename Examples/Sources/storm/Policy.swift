@@ -1,5 +1,5 @@
 import Nautilus
-import NautilusTesting
+import NautilusFleets
 
 /// A way to retry.
 enum Policy: String, CaseIterable, Sendable {

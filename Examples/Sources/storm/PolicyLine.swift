@@ -1,5 +1,5 @@
 import Foundation
-import NautilusTesting
+import NautilusFleets
 
 /// One policy's figures as a JSON object on one line, its keys in a fixed order.
 struct PolicyLine: Encodable {

@@ -1,4 +1,4 @@
-import NautilusTesting
+import NautilusFleets
 
 /// The same fleet with each policy, all at once, each in a thread of its own.
 @available(macOS 15, *)

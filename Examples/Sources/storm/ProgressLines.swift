@@ -1,5 +1,5 @@
 import Foundation
-import NautilusTesting
+import NautilusFleets
 
 /// How far each policy is: a line each, redrawn in place, on a terminal; nothing elsewhere.
 struct ProgressLines {

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTesting
 
 /// The times at which the clients of a ``FleetSimulation`` make their calls, whatever becomes of earlier calls.
 ///

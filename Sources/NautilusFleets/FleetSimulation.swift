@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusTesting
 
 /// A simulation of many clients, each with your own service, against a modelled server, in virtual time. It shows what
 /// your retries do to a server that struggles.
@@ -63,7 +64,7 @@ public struct FleetSimulation: Sendable {
     ///     Default: nil, no calls.
     ///   - service: Creates a client's service from what the client offers.
     ///   - request: Creates the request of a call.
-    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; the error of `service`.
+    /// - Throws: `SimulationError`; `CancellationError` when the task is cancelled; the error of `service`.
     public func run<S: HttpService, R: Request>(
         _ policy: String,
         onSecond: (@Sendable (FleetSecond) -> Void)? = nil,
@@ -83,7 +84,7 @@ public struct FleetSimulation: Sendable {
     ///     Default: nil, no calls.
     ///   - service: Creates a client's service from what the client offers.
     ///   - call: Makes one call; the call has failed if this throws.
-    /// - Throws: ``SimulationError``; `CancellationError` when the task is cancelled; the error of `service`.
+    /// - Throws: `SimulationError`; `CancellationError` when the task is cancelled; the error of `service`.
     public func run<S: HttpService>(
         _ policy: String,
         onSecond: (@Sendable (FleetSecond) -> Void)? = nil,

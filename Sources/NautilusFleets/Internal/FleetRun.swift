@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusTesting
 
 /// One run of a ``FleetSimulation``: all clients, each making its calls.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTesting
 
 /// A client's way to the modelled server.
 final class FleetTransport: HttpTransport {
