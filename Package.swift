@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "NautilusStreams", targets: ["NautilusStreams"]),
         .library(name: "NautilusTraffic", targets: ["NautilusTraffic"]),
         .library(name: "NautilusCaching", targets: ["NautilusCaching"]),
+        .library(name: "NautilusCombine", targets: ["NautilusCombine"]),
         .library(name: "NautilusSessions", targets: ["NautilusSessions"]),
         .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
         .library(name: "NautilusTesting", targets: ["NautilusTesting"]),
@@ -25,6 +26,7 @@ let package = Package(
         .target(name: "NautilusStreams", dependencies: ["Nautilus"]),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"]),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"]),
+        .target(name: "NautilusCombine", dependencies: ["Nautilus"]),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
@@ -39,8 +41,8 @@ let package = Package(
         .testTarget(
             name: "NautilusTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusTesting",
-                "NautilusTestTraits", "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusCombine",
+                "NautilusTesting", "NautilusTestTraits", "TestSupport",
             ]
         ),
         .testTarget(

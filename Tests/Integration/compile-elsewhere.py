@@ -26,8 +26,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Without debug information it is built sooner.
 LEAN = ["-debug-info-format", "none"]
-MODULES = ["Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusSessions", "NautilusOAuth"]
-MODULES += ["NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
+MODULES = ["Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusCombine"]
+MODULES += ["NautilusSessions", "NautilusOAuth", "NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
 
 
 @dataclasses.dataclass
@@ -107,6 +107,7 @@ let package = Package(
         .target(name: "NautilusStreams", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusCombine", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTesting", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
@@ -119,7 +120,7 @@ let package = Package(
 """
 
 
-TESTED = ["Nautilus", "NautilusSessions", "NautilusTesting"]
+TESTED = ["Nautilus", "NautilusCombine", "NautilusSessions", "NautilusTesting"]
 TESTS = ["CombineTests", "ConnectivityTests", "KeychainTests"]
 # The promises of all stores, which the keychain's has to keep as well.
 STORE_TESTS = ["StorePlace", "StorePromiseTests", "StoreRedactionTests", "StoreSubject", "StoreTable", "StoreTableTests"]

@@ -35,7 +35,7 @@ struct FolderRule {
             "Session", "Support", "Trace", "Transport",
         ],
         "Pages": ["Attempt", "Call", "Declaration", "Request", "Response", "Service", "Support"],
-        "Styles": ["Authorization", "Declaration", "Response", "Service", "Support"],
+        "Styles": ["Declaration", "Response", "Service", "Support"],
     ]
 
     /// The arrows of `NautilusStreams`.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCombine
 
 @Suite("A call for several takers", .endsInTime)
 struct SharedCallTests {

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusCombine
 import NautilusTesting
 import OpenCombine
 import Testing

@@ -1,5 +1,6 @@
 #if canImport(Combine)
     import Combine
+    import Nautilus
 
     /// A call as a publisher: one value, or the service's own error.
     ///

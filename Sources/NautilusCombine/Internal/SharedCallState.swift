@@ -1,3 +1,5 @@
+import Nautilus
+
 /// The state that the lock of a ``SharedCall`` guards: the takers, and the phase of the call. It calls no closures.
 struct SharedCallState<Output: Sendable, Failure: Error>: Sendable {
     typealias Outcome = Result<Output, Failure>

@@ -1,3 +1,5 @@
+import Nautilus
+
 /// One call for any number of takers, made when the first one asks and cancelled when the last one leaves.
 ///
 /// The outcome is kept for takers that ask later, so that the number of calls never depends on how fast a server

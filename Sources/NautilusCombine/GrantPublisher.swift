@@ -1,5 +1,6 @@
 #if canImport(Combine)
     import Combine
+    import Nautilus
 
     /// A coordinator's grants as a publisher: the present grant, and each one that replaces it; nil while nobody is
     /// signed in.
@@ -24,7 +25,7 @@
     }
 
     extension RefreshCoordinator {
-        /// The present grant, and each one that replaces it, as a publisher; see ``grants``.
+        /// The present grant, and each one that replaces it, as a publisher; see `grants`.
         public var grantPublisher: GrantPublisher<Credential> { GrantPublisher(coordinator: self) }
     }
 
