@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "Nautilus", targets: ["Nautilus"]),
         .library(name: "NautilusStreams", targets: ["NautilusStreams"]),
+        .library(name: "NautilusPages", targets: ["NautilusPages"]),
         .library(name: "NautilusTraffic", targets: ["NautilusTraffic"]),
         .library(name: "NautilusCaching", targets: ["NautilusCaching"]),
         .library(name: "NautilusCombine", targets: ["NautilusCombine"]),
@@ -24,6 +25,7 @@ let package = Package(
             dependencies: [.target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
         ),
         .target(name: "NautilusStreams", dependencies: ["Nautilus"]),
+        .target(name: "NautilusPages", dependencies: ["Nautilus"]),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"]),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"]),
         .target(name: "NautilusCombine", dependencies: ["Nautilus"]),
@@ -41,7 +43,7 @@ let package = Package(
         .testTarget(
             name: "NautilusTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusCombine",
+                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching", "NautilusCombine",
                 "NautilusTesting", "NautilusTestTraits", "TestSupport",
             ]
         ),
@@ -52,9 +54,8 @@ let package = Package(
         .testTarget(
             name: "NautilusSessionsTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusCaching", "NautilusSessions", "NautilusTesting",
-                "NautilusTraffic",
-                "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusCaching", "NautilusSessions",
+                "NautilusTesting", "NautilusTraffic", "TestSupport",
             ]
         ),
         .testTarget(

@@ -15,7 +15,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        .target(name: "NotesAPI", dependencies: ["Nautilus"]),
+        .target(
+            name: "NotesAPI",
+            dependencies: ["Nautilus", .product(name: "NautilusPages", package: "Nautilus")]
+        ),
         .target(name: "DemoServers", dependencies: ["FlyingFox"]),
         .executableTarget(
             name: "demo",
@@ -75,6 +78,7 @@ let package = Package(
             dependencies: [
                 "DemoServers", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
                 .product(name: "NautilusCaching", package: "Nautilus"),
+                .product(name: "NautilusPages", package: "Nautilus"),
                 .product(name: "NautilusTraffic", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]

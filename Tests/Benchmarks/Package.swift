@@ -21,6 +21,7 @@ let package = Package(
                 "AllocationCounter", "BenchmarkServer", .product(name: "Nautilus", package: "Nautilus"),
                 .product(name: "NautilusCaching", package: "Nautilus"),
                 .product(name: "NautilusOAuth", package: "Nautilus"),
+                .product(name: "NautilusPages", package: "Nautilus"),
                 .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTraffic", package: "Nautilus"),
             ]

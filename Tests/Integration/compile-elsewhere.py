@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Without debug information it is built sooner.
 LEAN = ["-debug-info-format", "none"]
-MODULES = ["Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusCaching", "NautilusCombine"]
+MODULES = ["Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching", "NautilusCombine"]
 MODULES += ["NautilusSessions", "NautilusOAuth", "NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
 
 
@@ -105,6 +105,7 @@ let package = Package(
         {targets}
         .target(name: "Nautilus", dependencies: frameworks, swiftSettings: alias),
         .target(name: "NautilusStreams", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusPages", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusCombine", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),

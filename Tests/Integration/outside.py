@@ -36,7 +36,10 @@ package.targets += [
     .executableTarget(name: "App", dependencies: [product("Nautilus")], swiftSettings: settingsOfXcode26),
     .executableTarget(name: "NearMisses", dependencies: [product("Nautilus")]),
     .target(
-        name: "Shop", dependencies: [product("Nautilus"), product("NautilusSessions"), product("NautilusStreams")]
+        name: "Shop",
+        dependencies: [
+            product("Nautilus"), product("NautilusPages"), product("NautilusSessions"), product("NautilusStreams"),
+        ]
     ),
     .testTarget(name: "ShopTests", dependencies: ["Shop", product("NautilusTesting"), product("NautilusTestTraits")]),
 ]

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusPages
 
 /// One page of all notes, and with `items(with:)` all notes.
 public struct ListNotes {

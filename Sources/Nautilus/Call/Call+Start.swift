@@ -116,7 +116,7 @@ struct CallOutcome: Sendable {
 
 extension Result where Success: Sendable {
     /// The outcome of asynchronous work with a typed error.
-    init(catching work: () async throws(Failure) -> Success) async {
+    package init(catching work: () async throws(Failure) -> Success) async {
         do throws(Failure) {
             self = .success(try await work())
         } catch {

@@ -98,7 +98,10 @@ public struct CallBinding<R: Request>: Sendable {
     }
 
     /// Binds a call that continues this one by a configuration that was derived from its own.
-    func continued<Next: Request>(with next: Next, by configuration: ServiceConfiguration) -> CallBinding<Next> {
+    package func continued<Next: Request>(
+        with next: Next,
+        by configuration: ServiceConfiguration
+    ) -> CallBinding<Next> {
         CallBinding<Next>(next, to: configuration, continuing: sessions)
     }
 }

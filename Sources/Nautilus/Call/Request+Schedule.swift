@@ -18,7 +18,7 @@ extension Request {
 
 extension CallBinding {
     /// Runs the call, and throws the service's own error.
-    func run<S: HttpService>(for service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
+    package func run<S: HttpService>(for service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
         do throws(HttpError) {
             return try await run()
         } catch {

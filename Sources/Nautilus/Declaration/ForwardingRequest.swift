@@ -50,4 +50,4 @@ extension ForwardingRequest {
 }
 
 /// A request whose URL the server has named, and not its author.
-protocol ServerNamedRequest: Request {}
+package protocol ServerNamedRequest: Request {}

@@ -124,8 +124,8 @@ extension String {
 /// The base URLs that this process calls, each checked once instead of once for every attempt.
 ///
 /// Checking depends on nothing but the text, so an entry can be forgotten but never be wrong.
-final class BaseUrlMemo: Sendable {
-    static let shared = BaseUrlMemo()
+package final class BaseUrlMemo: Sendable {
+    package static let shared = BaseUrlMemo()
 
     /// More than any app has services; the limit keeps an app that makes a new base for every call from filling the
     /// memory.
@@ -146,7 +146,7 @@ final class BaseUrlMemo: Sendable {
     /// The checked base.
     ///
     /// - Throws: ``InvalidRequest/baseUrl(reason:)``, as ``BaseUrl/init(_:isSecure:)`` does; failures are not kept.
-    func base(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) -> BaseUrl {
+    package func base(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) -> BaseUrl {
         let key = Key(text: convertible.urlString, isSecure: isSecure)
         if let base = known.withLock({ $0[key] }) { return base }
         let base = try BaseUrl(key.text, isSecure: isSecure)

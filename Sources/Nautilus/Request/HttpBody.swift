@@ -18,7 +18,7 @@ public struct HttpBody: Sendable {
     public let contentType: String?
     /// The coding that goes into `Content-Encoding` unless the request's header has one; nil for none.
     var contentEncoding: String?
-    let payload: @Sendable (_ encoder: () -> JSONEncoder) throws -> Payload
+    package let payload: @Sendable (_ encoder: () -> JSONEncoder) throws -> Payload
 
     init(
         contentType: String?,

@@ -11,7 +11,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The components as they were given, before encoding, secrets included.
     public let components: [String]
     /// The values that were marked as secrets.
-    let secrets: [String]
+    package let secrets: [String]
     /// Whether the path ends in `/`.
     public let hasTrailingSlash: Bool
 
@@ -52,7 +52,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 
     /// Creates a route; `secrets` are hidden wherever they occur in the request's URL.
-    init(_ components: [String], secrets: [String], trailingSlash: Bool) {
+    package init(_ components: [String], secrets: [String], trailingSlash: Bool) {
         self.components = components
         self.secrets = secrets
         self.hasTrailingSlash = trailingSlash

@@ -50,7 +50,7 @@ extension HttpHeader {
 
     /// Whether there is a link that cannot be read, and that was most probably meant to have this relation: its target
     /// is not in brackets, a quote is missing, or the like.
-    func hasUnreadableLink(_ relation: String) -> Bool {
+    package func hasUnreadableLink(_ relation: String) -> Bool {
         let relation = relation.lowercased()
         return linkEntries.contains { $0.seemsToBe(relation) }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusPages
 import NautilusStreams
 import NautilusTesting
 import TestSupport

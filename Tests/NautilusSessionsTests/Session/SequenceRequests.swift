@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusPages
 
 /// A page of a list whose server says in the items whose it is.
 struct ItemPage: Codable, Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusPages
 import NautilusSessions
 import NautilusStreams
 import NautilusTesting

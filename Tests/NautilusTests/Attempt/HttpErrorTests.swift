@@ -1,4 +1,5 @@
 import Foundation
+import NautilusPages
 import NautilusTesting
 import Testing
 

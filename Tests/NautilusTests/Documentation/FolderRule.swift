@@ -34,7 +34,6 @@ struct FolderRule {
             "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Service",
             "Session", "Support", "Trace", "Transport",
         ],
-        "Pages": ["Attempt", "Call", "Declaration", "Request", "Response", "Service", "Support"],
         "Styles": ["Declaration", "Response", "Service", "Support"],
     ]
 

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusPages
 import NautilusTesting
 import TestSupport
 import Testing

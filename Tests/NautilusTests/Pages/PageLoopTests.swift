@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusPages
 
 @Suite("Pages: circles, and memory", .endsInTime)
 struct PageLoopTests {

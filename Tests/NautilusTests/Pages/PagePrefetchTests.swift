@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusPages
 import NautilusTesting
 import TestSupport
 import Testing

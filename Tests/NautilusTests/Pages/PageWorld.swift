@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusPages
 import NautilusTesting
 
 /// A page of a list of numbers, with all that one of the styles may need.

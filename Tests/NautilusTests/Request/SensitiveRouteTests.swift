@@ -1,5 +1,6 @@
 import Foundation
 import NautilusCaching
+import NautilusPages
 import NautilusTesting
 import TestSupport
 import Testing

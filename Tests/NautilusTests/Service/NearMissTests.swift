@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusPages
 @testable import NautilusStreams
 
 @Suite("Properties that look like rules")

@@ -1,6 +1,7 @@
 import DemoServers
 import Foundation
 import Nautilus
+import NautilusPages
 import NotesAPI
 import Testing
 

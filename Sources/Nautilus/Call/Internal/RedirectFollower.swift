@@ -291,7 +291,7 @@ extension HttpHeader {
     /// were made for. So was `Sec-WebSocket-Protocol`, in which many services carry their token.
     ///
     /// - Parameter method: The method of the redirected request.
-    func crossingOrigins(with method: HttpMethod) -> HttpHeader {
+    package func crossingOrigins(with method: HttpMethod) -> HttpHeader {
         HttpHeader(
             fields.filter { field in
                 let name = field.name.rawValue.lowercased()

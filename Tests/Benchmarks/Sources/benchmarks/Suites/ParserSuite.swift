@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusCaching
 import NautilusOAuth
+import NautilusPages
 import NautilusStreams
 import NautilusTraffic
 

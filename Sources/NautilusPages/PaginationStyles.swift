@@ -1,3 +1,5 @@
+import Nautilus
+
 /// A request for a page by its number, which is one higher for the next page.
 ///
 /// ```swift

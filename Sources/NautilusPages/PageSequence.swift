@@ -1,3 +1,5 @@
+import Nautilus
+
 /// The pages of a list in order, each fetched by a call of its own with its own retrier.
 ///
 /// ```swift
@@ -9,7 +11,7 @@
 /// from the first one, by calls of its own. After an error or the last page, the reader gets nil.
 ///
 /// A list belongs to the session in which its reader was made. When that session is over, the sequence ends
-/// with the service's error for the ``RefreshError`` that says how, even if the next page has already arrived: that
+/// with the service's error for the `RefreshError` that says how, even if the next page has already arrived: that
 /// page is not for the next user.
 ///
 /// Errors are of type `Failure`. `next()` is typed so everywhere, and a loop on systems with typed sequences (macOS 15,
@@ -57,7 +59,7 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 
         /// Returns the next page; nil when there is none, and after an error.
         ///
-        /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the page's call, or from a
+        /// - Throws: The service's own error, made by `HttpService/mapError(_:)` from the page's call, or from a
         ///   ``PaginationError`` underneath an `HttpError` of kind `custom`.
         public mutating func next() async throws(Failure) -> Element? {
             switch reader.position {

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The way to fetch a page: a request that the author has made, or a URL that the server has named.
 enum PageTarget<R: PaginatedRequest>: Sendable {
@@ -41,7 +42,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
     /// The target to which `next` leads from this page.
     ///
     /// - Parameter number: This page's number, for the error.
-    /// - Throws: ``PaginationError``; ``InvalidRequest`` if this page's own URL cannot be built.
+    /// - Throws: ``PaginationError``; `InvalidRequest` if this page's own URL cannot be built.
     func following<S: HttpService>(
         _ next: NextPage<R>,
         after page: HttpResponse<R.Result>,

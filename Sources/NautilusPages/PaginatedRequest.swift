@@ -1,3 +1,5 @@
+import Nautilus
+
 /// A request for one page of many, whose response tells how to ask for the next page.
 ///
 /// ```swift

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// The position of a reader of pages: what comes next, or why the reading ends.
 ///
