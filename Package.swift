@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "NautilusPages", targets: ["NautilusPages"]),
         .library(name: "NautilusTraffic", targets: ["NautilusTraffic"]),
         .library(name: "NautilusCaching", targets: ["NautilusCaching"]),
+        .library(name: "NautilusEnvironments", targets: ["NautilusEnvironments"]),
         .library(name: "NautilusCombine", targets: ["NautilusCombine"]),
         .library(name: "NautilusSessions", targets: ["NautilusSessions"]),
         .library(name: "NautilusOAuth", targets: ["NautilusOAuth"]),
@@ -28,6 +29,7 @@ let package = Package(
         .target(name: "NautilusPages", dependencies: ["Nautilus"]),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"]),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"]),
+        .target(name: "NautilusEnvironments", dependencies: ["Nautilus"]),
         .target(name: "NautilusCombine", dependencies: ["Nautilus"]),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
@@ -43,8 +45,8 @@ let package = Package(
         .testTarget(
             name: "NautilusTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching", "NautilusCombine",
-                "NautilusTesting", "NautilusTestTraits", "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching",
+                "NautilusEnvironments", "NautilusCombine", "NautilusTesting", "NautilusTestTraits", "TestSupport",
             ]
         ),
         .testTarget(
@@ -54,8 +56,8 @@ let package = Package(
         .testTarget(
             name: "NautilusSessionsTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusCaching", "NautilusSessions",
-                "NautilusTesting", "NautilusTraffic", "TestSupport",
+                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusCaching", "NautilusEnvironments",
+                "NautilusSessions", "NautilusTesting", "NautilusTraffic", "TestSupport",
             ]
         ),
         .testTarget(

@@ -23,7 +23,8 @@ let package = Package(
         .executableTarget(
             name: "demo",
             dependencies: [
-                "DemoServers", "NotesAPI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DemoServers", "NotesAPI", .product(name: "NautilusEnvironments", package: "Nautilus"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .executableTarget(

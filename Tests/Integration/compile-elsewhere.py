@@ -26,8 +26,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Without debug information it is built sooner.
 LEAN = ["-debug-info-format", "none"]
-MODULES = ["Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching", "NautilusCombine"]
-MODULES += ["NautilusSessions", "NautilusOAuth", "NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
+MODULES = ["Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching"]
+MODULES += ["NautilusEnvironments", "NautilusCombine", "NautilusSessions", "NautilusOAuth", "NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
 
 
 @dataclasses.dataclass
@@ -108,6 +108,7 @@ let package = Package(
         .target(name: "NautilusPages", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusCaching", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusEnvironments", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusCombine", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),

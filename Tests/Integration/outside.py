@@ -38,7 +38,8 @@ package.targets += [
     .target(
         name: "Shop",
         dependencies: [
-            product("Nautilus"), product("NautilusPages"), product("NautilusSessions"), product("NautilusStreams"),
+            product("Nautilus"), product("NautilusEnvironments"), product("NautilusPages"), product("NautilusSessions"),
+            product("NautilusStreams"),
         ]
     ),
     .testTarget(name: "ShopTests", dependencies: ["Shop", product("NautilusTesting"), product("NautilusTestTraits")]),

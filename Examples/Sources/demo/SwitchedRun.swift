@@ -1,5 +1,6 @@
 import DemoServers
 import Nautilus
+import NautilusEnvironments
 import NotesAPI
 
 /// A run whose calls all go through one switch of services, which is turned from the first environment to the second in the

@@ -27,7 +27,7 @@ public struct StreamConnections<R: Request> {
     ///
     /// - Parameters:
     ///   - request: The request that retriers are asked about.
-    ///   - service: The service. For a ``ServiceSwitch``, all connections go to the service that is selected now.
+    ///   - service: The service. For a `ServiceSwitch`, all connections go to the service that is selected now.
     ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a stream is meant to
     ///     last.
     public init(of request: R, with service: some HttpService, reconnectLimit: ReconnectLimit = .none) {

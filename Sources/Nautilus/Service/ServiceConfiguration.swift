@@ -1,7 +1,7 @@
 /// The values of a service, read once, when a call is bound: what the call goes by until its end.
 ///
 /// Only header fields are read again, for each attempt. ``HttpService/with(_:)`` changes single values, and a service that
-/// stands for another one, such as a ``ServiceSwitch``, has that one's configuration.
+/// stands for another one, such as a `ServiceSwitch`, has that one's configuration.
 public struct ServiceConfiguration: Sendable {
     /// The base URL. The service's credentials go there, too, since a retrier considers the service's origin to be
     /// theirs. For another environment, also set a session of its own.
@@ -42,7 +42,7 @@ public struct ServiceConfiguration: Sendable {
     public internal(set) var isSignedOut = false
     /// How the errors of a service are mapped where that is another one's business, such as that of the environment in
     /// which the call began; nil where it is the service's own.
-    var mapping: ErrorMapping?
+    package var mapping: ErrorMapping?
 
     /// The service whose header is read for each attempt, and which may move meanwhile.
     private let service: any HttpService
@@ -157,7 +157,7 @@ extension HttpService {
     /// let underTest = NotesService(.staging).with { $0.transport = scripted }
     /// ```
     /// Calls keep the service's typed error. A changed service can be changed again; the last change counts. The change
-    /// of a ``ServiceSwitch`` holds in whichever environment is selected when a call begins.
+    /// of a `ServiceSwitch` holds in whichever environment is selected when a call begins.
     ///
     /// - Parameter change: Sets values. It is called for each call, with the configuration of that moment, so make
     ///   objects that calls share outside of it: a transport, a breaker, a budget.
@@ -198,10 +198,14 @@ extension HttpService {
 }
 
 /// The mapping of the errors of a service, as it was when a call began.
-struct ErrorMapping: Sendable {
+package struct ErrorMapping: Sendable {
     /// The type of the service whose calls it is for.
     var service: any HttpService.Type
     let map: @Sendable (HttpError) -> any Error
+
+    package init(service: any HttpService.Type, map: @escaping @Sendable (HttpError) -> any Error) {
+        (self.service, self.map) = (service, map)
+    }
 }
 
 extension HttpService {

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusEnvironments
 import NautilusTesting
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusCaching
+import NautilusEnvironments
 import NautilusSessions
 import NautilusTesting
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusEnvironments
 import NautilusTesting
 import TestSupport
 import Testing

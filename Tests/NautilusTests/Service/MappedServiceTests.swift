@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusEnvironments
 import NautilusTesting
 import TestSupport
 import Testing

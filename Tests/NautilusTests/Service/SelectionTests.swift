@@ -3,6 +3,7 @@ import Observation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusEnvironments
 
 @Suite("The selection of a switch of services")
 struct SelectionTests {

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusEnvironments
 import NautilusPages
 import NautilusTesting
 import TestSupport

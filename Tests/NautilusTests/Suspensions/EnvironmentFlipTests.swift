@@ -1,3 +1,4 @@
+import NautilusEnvironments
 import NautilusTesting
 import TestSupport
 import Testing

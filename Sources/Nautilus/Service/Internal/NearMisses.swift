@@ -128,9 +128,9 @@ extension NearMisses.Rule {
 /// Warns once for each type of service and of request of stored properties that look like a rule but are not.
 ///
 /// Only calls in a debug build use it; a release build gives no warnings.
-final class NearMissWarnings: Sendable {
+package final class NearMissWarnings: Sendable {
     /// The warnings of the process, on its standard error.
-    static let shared = NearMissWarnings { FileHandle.standardError.write(Data("Nautilus: \($0)\n".utf8)) }
+    package static let shared = NearMissWarnings { FileHandle.standardError.write(Data("Nautilus: \($0)\n".utf8)) }
 
     /// The types that have been checked.
     private let seen = Locked<Set<ObjectIdentifier>>([])
@@ -154,7 +154,7 @@ final class NearMissWarnings: Sendable {
     /// - Parameters:
     ///   - service: The service, which has a selected service.
     ///   - isPartOfRefresh: Whether the call is part of a refresh.
-    func check(_ service: any HttpService, isPartOfRefresh: Bool) {
+    package func check(_ service: any HttpService, isPartOfRefresh: Bool) {
         guard isPartOfRefresh, renewing.withLock({ $0.insert(ObjectIdentifier(type(of: service))).inserted }) else {
             return
         }

@@ -24,7 +24,7 @@ package final class CredentialWork: Sendable {
     package static var isActive: Bool { contains { _ in true } }
 
     /// Whether the current task is part of a refresh of any coordinator.
-    static var isRefresh: Bool { contains { $0.coordinator != nil } }
+    package static var isRefresh: Bool { contains { $0.coordinator != nil } }
 
     /// Whether the current task is part of a refresh of `coordinator`.
     static func refreshes(_ coordinator: AnyObject) -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 import Observation
 
 /// A service for each environment, one of which is selected, such as staging for testers and production for everyone
