@@ -170,7 +170,7 @@ extension RequestCoalescing {
             exchanges.withLock { exchanges in
                 switch fate {
                 case .shared: exchanges.end(key, leader: number, sharing: outcome)
-                case .sharedWithinType: exchanges.end(key, leader: number, sharingWithinType: outcome)
+                case .failed(let isOfType): exchanges.end(key, leader: number, failing: outcome, isOfType: isOfType)
                 case .anothersTurn: exchanges.leave(key, leader: number)
                 case .own: exchanges.disband(key, leader: number)
                 }
@@ -213,10 +213,10 @@ extension RequestCoalescing: Redacted {
 extension RequestCoalescing {
     /// The meaning of the end of an exchange for those that wait for it.
     enum Fate {
-        /// The outcome is theirs, too.
+        /// The answer is theirs, too.
         case shared
-        /// The outcome is theirs who read it as this call does.
-        case sharedWithinType
+        /// The failure is theirs, too, or only theirs who read the answer as this call does.
+        case failed(isOfType: Bool)
         /// The outcome does not concern them, and the next one asks.
         case anothersTurn
         /// The outcome may or may not be theirs: each asks for itself.
@@ -260,9 +260,10 @@ extension RequestCoalescing {
         switch error.kind {
         case .deadline, .refused(.waitPastDeadline): return .anothersTurn
         // Any identical request would have failed as well: an open circuit is open for all.
-        case .transport, .timeout, .responseTooLarge, .refused, .redirect, .authorization: return .shared
+        case .transport, .timeout, .responseTooLarge, .refused, .redirect, .authorization:
+            return .failed(isOfType: false)
         // Another type may accept the answer.
-        case .status, .decoding: return .sharedWithinType
+        case .status, .decoding: return .failed(isOfType: true)
         default: return .own
         }
     }

@@ -109,15 +109,20 @@ where Waiter.ID: Sendable {
         return removeFollowers(key, index).map { ($0, .share(outcome)) }
     }
 
-    /// Ends a leader's exchange with an outcome for those whose requests are of the leader's type, and read it as it does;
-    /// the others wait for one of their own to make the exchange.
-    mutating func end(_ key: Key, leader number: Int, sharingWithinType outcome: Outcome) -> [(Waiter, Verdict)] {
+    /// Ends a leader's exchange with a failure. Those whose urgency another leader serves wait for that one, which may
+    /// succeed.
+    ///
+    /// - Parameter isOfType: Whether the failure is theirs alone whose requests are of the leader's type, and read the
+    ///   answer as it does; the others wait for one of their own to make the exchange.
+    mutating func end(_ key: Key, leader number: Int, failing outcome: Outcome, isOfType: Bool) -> [(Waiter, Verdict)] {
         guard let (leader, index) = removeLeader(key, number) else { return [] }
         let type = leader.call.requestType.map { ObjectIdentifier($0) }
-        let alike = flights[key]?[index].followers.remove(where: {
-            $0.call.requestType.map { ObjectIdentifier($0) } == type
+        let served = flights[key]?[index].urgency
+        let told = flights[key]?[index].followers.remove(where: { follower in
+            if let served, follower.urgency <= served { return false }
+            return !isOfType || follower.call.requestType.map { ObjectIdentifier($0) } == type
         })
-        return (alike ?? []).map { ($0.waiter, .share(outcome)) } + promote(key, index)
+        return (told ?? []).map { ($0.waiter, .share(outcome)) } + promote(key, index)
     }
 
     /// Replaces a leader that has left by the most urgent follower, and among equals by the one that has waited

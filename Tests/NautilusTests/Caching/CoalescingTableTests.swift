@@ -155,6 +155,23 @@ struct CoalescingTableTests {
         #expect(table.begin(Self.visit(urgency: 1)) == .lead(6))
     }
 
+    @Test("C16: a failure is told to those alone whom no other leader serves; the others wait for that one")
+    func urgentFailure() {
+        var table = Self.led(followedBy: [("anna", Self.visit())])
+        #expect(table.begin(Self.visit(urgency: 1)) == .lead(2))
+        #expect(table.join(Self.visit(urgency: 1), NamedWaiter("bert")) == .follow)
+        #expect(Self.told(table.end("a", leader: 1, failing: "1", isOfType: false)) == [])
+        #expect(table.begin(Self.visit(urgency: 2)) == .lead(3))
+        #expect(table.join(Self.visit(urgency: 2), NamedWaiter("cora")) == .follow)
+        #expect(Self.told(table.end("a", leader: 3, failing: "3", isOfType: false)) == ["cora: share 3"])
+        #expect(
+            Set(Self.told(table.end("a", leader: 2, failing: "2", isOfType: false))) == [
+                "anna: share 2", "bert: share 2",
+            ]
+        )
+        #expect(table.counts == (0, 0))
+    }
+
     @Test("a call within one that leads goes alone, whatever it asks for")
     func nested() {
         var table = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit(call: 8))])
