@@ -6,7 +6,7 @@ extension Call {
     func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
         recorder.begin()
         do {
-            let header = try await configuration.headers()
+            let header = try await bound.configuration.headers()
             let target = try targetNow()
             let built = try coders.asCurrent { try builder.build(request, to: target, with: header) }
             let context = AttemptContext(
@@ -20,7 +20,7 @@ extension Call {
                 sessions: bound.sessions.list,
                 isAuthorized: !bound.credentials.isEmpty,
                 coders: carriedCoders,
-                hedgeable: configuration.hedging == nil
+                hedgeable: bound.configuration.hedging == nil
                     ? nil
                     : HedgeableCall(book: book, clock: clock, deadline: deadline, allowsHedging: request.allowsHedging)
             )
@@ -36,14 +36,14 @@ extension Call {
     /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the request's own URL has another origin by now.
     private func targetNow() throws -> CallTarget {
         let target = try bound.target.get()
-        return request.url == nil ? target : try target.following(CallTarget(of: request, for: configuration))
+        return request.url == nil ? target : try target.following(CallTarget(of: request, for: bound.configuration))
     }
 
     /// The timeout of the attempt's exchanges; nil for none.
     ///
     /// - Throws: ``InvalidRequest/notPositive(parameter:)``.
     private func timeout() throws(InvalidRequest) -> Duration? {
-        let timeout = configuration.timeout(of: request)
+        let timeout = bound.configuration.timeout(of: request)
         if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
         return timeout
     }

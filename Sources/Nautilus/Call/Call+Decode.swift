@@ -38,15 +38,3 @@ extension Call {
         }
     }
 }
-
-extension CallConstants: AnswerClassifier {
-    func status(of response: HttpResponse<Data>) -> AnswerStatus {
-        coders.asCurrent { request.status(of: response) }
-    }
-}
-
-/// The request's word on which status counts for an answer. Not generic over the request: otherwise the runtime would
-/// have to look its type up for every answer.
-protocol AnswerClassifier: AnyObject, Sendable {
-    func status(of response: HttpResponse<Data>) -> AnswerStatus
-}

@@ -94,14 +94,14 @@ extension Call {
 
     /// The result of an answer that is not this call's own, or that an interceptor has made.
     private func foreignResult(of response: inout HttpResponse<Data>) async throws(HttpError) -> any Sendable {
-        if !request.streamsResponse, !response.isReclassified { response.count(as: constants.status(of: response)) }
+        if !request.streamsResponse, !response.isReclassified { response.count(as: bound.status(of: response)) }
         return try await result(of: response)
     }
 }
 
 extension Call: CallPath {
-    var isAnonymous: Bool { configuration.isAnonymous(request) }
-    var sharingKey: SharingKey? { configuration.factory(for: request).sharingKey }
+    var isAnonymous: Bool { bound.configuration.isAnonymous(request) }
+    var sharingKey: SharingKey? { bound.configuration.factory(for: request).sharingKey }
     var exchanges: [CallTrace.Exchange] { book.exchanges() }
     var again: (@Sendable () async -> Void)? {
         { [bound, request] in await bound.continued(with: request).runAgain() }

@@ -51,14 +51,6 @@ extension Call {
         }
     }
 
-    /// Checks that the call's sessions go on.
-    ///
-    /// - Throws: The end of one.
-    private func checkSessions() throws(HttpError) {
-        guard let end = sessions.end else { return }
-        throw recorder.surfacing(failure(end, in: .retry, delivery: .notSent))
-    }
-
     /// Checks that the call's sessions go on when an attempt has failed: what the server has answered stays in the error,
     /// and in the trace.
     ///
@@ -82,7 +74,7 @@ extension Call {
             try Task.checkCancellation()
         } catch {
             if Task.isCancelled { throw interrupted(failure) }
-            try checkSessions()
+            try checkSessions(answering: failure)
             throw recorder.surfacing(self.failure(error, in: .retry, delivery: .notSent))
         }
     }
@@ -109,7 +101,7 @@ extension Call {
             // In a process that was suspended, the deadline's timer rings as late as this sleep ended, and may be second.
             if let remaining, remaining <= .zero { throw CancellationError() }
         } catch {
-            if !Task.isCancelled { try checkSessions() }
+            if !Task.isCancelled { try checkSessions(answering: failure) }
             throw interrupted(failure)
         }
         // A request for a credential that nobody wants any more; other calls end with their session.
@@ -129,7 +121,7 @@ extension Call {
         // A request for a credential that nobody wants any more; other calls end with their session.
         if !CredentialWork.isWanted { return .custom("the user has signed out") }
         // No retrier may keep a call going forever.
-        if recorder.number >= configuration.maxAttempts { return .ceiling(configuration.maxAttempts) }
+        if recorder.number >= bound.configuration.maxAttempts { return .ceiling(bound.configuration.maxAttempts) }
         // The attempt would begin after the deadline, so the caller gets the failure now.
         if let remaining, delay >= remaining { return .deadline(remaining: max(.zero, remaining)) }
         return nil

@@ -22,9 +22,9 @@ extension Call {
         let tier = bound.tiers.network
         let inner = tier.firstIndex { $0.networkStage.rawValue > NetworkStage.changing.rawValue } ?? tier.endIndex
         var follower = RedirectFollower(transport: transport, accepted: request.acceptedStatusCodes, book: book)
-        (follower.sessions, follower.retryAfterField) = (sessions, constants.retryAfterField)
+        (follower.sessions, follower.retryAfterField) = (sessions, bound.configuration.retryAfterField)
         follower.interceptors = tier[inner...]
-        if role == .main { follower.classifier = constants }
+        if role == .main { follower.classifier = bound }
         return NetworkPath(
             credentials: bound.credentials,
             sessions: sessions,

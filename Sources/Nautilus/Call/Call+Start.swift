@@ -38,7 +38,7 @@ extension CallBinding {
             return try await withinScope(isReconnect, telling: hook, deadline, stopwatch).get()
         }
         let (result, _) = await TimeLimit(deadline, on: configuration.clock).cancelling {
-            await withinScope(isReconnect, telling: hook, deadline, stopwatch)
+            await self.withinScope(isReconnect, telling: hook, deadline, stopwatch)
         }
         return try result.get()
     }
@@ -49,9 +49,8 @@ extension CallBinding {
         _ deadline: Duration?,
         _ stopwatch: Stopwatch
     ) async -> Result<CallOutcome, HttpError> {
-        let constants = CallConstants(request, configuration.coders, retryAfterField: configuration.retryAfterField)
         let scope = CallScope(requestType: R.self, deadline: deadline, stopwatch: stopwatch)
-        let call = Call(self, constants, scope, isReconnect: isReconnect)
+        let call = Call(self, scope, isReconnect: isReconnect)
         return await scope.enter {
             await Result { () async throws(HttpError) in try await call.start(telling: hook) }
         }
@@ -68,7 +67,7 @@ extension Call {
         guard !Task.isCancelled else {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
-        if let own = configuration.deadline(of: request), own <= .zero {
+        if let own = bound.configuration.deadline(of: request), own <= .zero {
             let refusal = InvalidRequest.notPositive(parameter: "deadline")
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }

@@ -6,7 +6,7 @@ extension Call {
     /// body to its reader.
     func beginReading(_ stream: HttpBodyStream, of response: HttpResponse<Data>) async -> HttpResponse<Data> {
         var response = response
-        let timeout = configuration.timeout(of: request)
+        let timeout = bound.configuration.timeout(of: request)
         let watched = WatchedBody(of: response, stream, timeout: timeout, clock: clock, request: recorder.request)
         if request.acceptedStatusCodes.contains(response.status) {
             let origin = origin(of: response)

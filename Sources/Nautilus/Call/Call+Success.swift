@@ -16,7 +16,7 @@ extension Call {
             answered.root == answered.number
             ? answered : book.exchanges().first { $0.number == answered.root } ?? answered
         let origin = root.request.origin
-        let hedging = configuration.hedging
+        let hedging = bound.configuration.hedging
         if book.hedge.isPaid, let budget = hedging?.budget.budget(of: lastBuilt?.origin) {
             note(RetryPayment(from: budget, for: .hedge))
         }

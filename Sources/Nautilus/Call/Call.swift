@@ -42,22 +42,17 @@ final class Call<R: Request> {
     var hasSentChange = false
     /// The body that the call tier has put in the place of the request's own; nil for none.
     var passedBody: HttpBody.Payload?
-    // Generic properties come last: any property behind them has no fixed offset.
-    /// The parts of the call that never change.
-    let constants: CallConstants<R>
     /// The binding that the call goes by until its end.
     let bound: CallBinding<R>
 
-    init(_ bound: CallBinding<R>, _ constants: CallConstants<R>, _ scope: CallScope, isReconnect: Bool) {
-        let configuration = bound.configuration
-        let observer = configuration.observer
+    init(_ bound: CallBinding<R>, _ scope: CallScope, isReconnect: Bool) {
+        let observer = bound.configuration.observer
         let enabledObserver = observer.isEnabled ? observer : nil
-        self.clock = configuration.clock
+        self.clock = bound.configuration.clock
         self.deadline = scope.deadline
         self.scope = scope
         self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
-        self.carriedCoders = constants.coders.carried
-        self.constants = constants
+        self.carriedCoders = bound.configuration.coders.carried
         self.isReconnect = isReconnect
         self.retrier = bound.retrier
         self.recorder = TraceRecorder(book, observer: enabledObserver)
@@ -65,12 +60,11 @@ final class Call<R: Request> {
     }
 
     var request: R { bound.request }
-    var configuration: ServiceConfiguration { bound.configuration }
     var interceptors: [any CallInterceptor] { bound.tiers.call }
     var transport: any HttpTransport { bound.configuration.transport }
     /// The sessions that the call belongs to.
     var sessions: [CallSession] { bound.sessions.list }
-    var coders: JsonCoders { constants.coders }
+    var coders: JsonCoders { bound.configuration.coders }
 
     /// Runs the call.
     func run() async throws(HttpError) -> CallOutcome {
@@ -129,16 +123,3 @@ final class Call<R: Request> {
 
 /// The result of an answer that the call's request has not read.
 struct Unread: Sendable {}
-
-/// The parts of a call that never change, so that its exchanges, in whatever task, and the calls within it may use them.
-final class CallConstants<R: Request>: Sendable {
-    let request: R
-    /// How the service writes and reads JSON.
-    let coders: JsonCoders
-    /// The service's own field that says how long to wait; nil for none.
-    let retryAfterField: RetryAfterField?
-
-    init(_ request: R, _ coders: JsonCoders, retryAfterField: RetryAfterField? = nil) {
-        (self.request, self.coders, self.retryAfterField) = (request, coders, retryAfterField)
-    }
-}

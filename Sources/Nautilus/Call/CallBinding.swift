@@ -1,3 +1,5 @@
+import Foundation
+
 /// A call that is bound: what it goes by until its end has been read, and its retrier has hold of a session.
 ///
 /// It has awaited nothing. So a call that runs later, such as in the task of a completion handler, goes where it was
@@ -12,8 +14,7 @@
 ///     news = try await first.continued(with: WaitForNews(after: news.last)).run().body
 /// }
 /// ```
-public struct CallBinding<R: Request>: Sendable {
-    let request: R
+public final class CallBinding<R: Request>: Sendable {
     let configuration: ServiceConfiguration
     /// Where it goes; the failure is that of its first attempt.
     let target: Result<CallTarget, InvalidRequest>
@@ -31,6 +32,8 @@ public struct CallBinding<R: Request>: Sendable {
     /// Why the call fails before it has begun: it could not be bound to one environment, or to the sessions that it
     /// continues. Nil if it could.
     let failure: (any Error)?
+    // A generic property comes last: any property behind it has no fixed offset.
+    let request: R
 
     /// - Parameter earlier: The sessions of the call that it continues. Default: it continues none.
     init(
@@ -113,6 +116,18 @@ extension CallSessions {
         let isSame = own.isEmpty || own.list.elementsEqual(list, by: ===)
         return isSame ? nil : .superseded
     }
+}
+
+extension CallBinding: AnswerClassifier {
+    func status(of response: HttpResponse<Data>) -> AnswerStatus {
+        configuration.coders.asCurrent { request.status(of: response) }
+    }
+}
+
+/// The request's word on which status counts for an answer. Not generic over the request: otherwise the runtime would
+/// have to look its type up for every answer.
+protocol AnswerClassifier: AnyObject, Sendable {
+    func status(of response: HttpResponse<Data>) -> AnswerStatus
 }
 
 extension CallBinding: Redacted {
