@@ -203,9 +203,9 @@ extension Session: CredentialSource {
     /// - Throws: `RefreshError` when the credential is not for `origin`, also because another session object of this
     ///   process with the same record has taken it elsewhere first.
     public func usable(in session: CallSession, for origin: HttpOrigin) throws -> Grant? {
-        guard let grant = try coordinator.usable(in: session, for: origin) else { return nil }
+        // Asked first, so that the coordinator does not learn an origin which is refused.
         try originCheck.admit(shared.knownId, to: origin)
-        return grant
+        return try coordinator.usable(in: session, for: origin)
     }
 
     /// Whether the session has a credential that serves, as far as this process has seen.

@@ -53,7 +53,10 @@ struct FirstEndTests {
             #expect(await name { try await coordinator.refresh(rejecting: grant) } == ending.error)
             var request = HttpRequest(method: .get, url: try #require(URL(string: "https://api.example.com/")))
             #expect(await name { try authorizer.authorize(&request) } == ending.error)
-            for result in await [rejected, waiting] {
+            let results = await [rejected, waiting]
+            // What the server had answered stays in the error, wherever the end came.
+            #expect(results.map { $0.error?.response?.status } == [401, 503])
+            for result in results {
                 #expect(name(result.refreshError) == ending.error)
                 #expect(result.error?.requiresSignIn == (ending.error != "superseded"))
                 #expect(result.error?.isSuperseded == (ending.error == "superseded"))
