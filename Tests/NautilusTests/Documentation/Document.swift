@@ -34,7 +34,7 @@ struct Document: Sendable, CustomTestStringConvertible {
     /// The paths of what a new user reads to write code: each has Swift in it.
     static let withCode = ["README.md"] + Repository.files(in: "Guides", withExtension: "md")
     /// The paths of all documents that have links.
-    static let all = withCode + ["CHANGELOG.md", "CONTRIBUTING.md", "Tests/CASES.md"]
+    static let all = withCode + ["CHANGELOG.md", "CONTRIBUTING.md", "Tests/CASES.md", "Tests/README.md"]
 
     var swiftBlocks: [Block] { blocks.filter { $0.language == "swift" } }
 
