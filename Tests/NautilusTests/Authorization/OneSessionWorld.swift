@@ -98,3 +98,18 @@ extension MessageStream {
         return try await messages.next()
     }
 }
+
+/// Whether some work fails since its session has ended.
+func isOfEndedSession(_ work: () async throws -> Any?) async -> Bool {
+    do {
+        _ = try await work()
+        return false
+    } catch let error as HttpError {
+        return switch error.underlying as? RefreshError {
+        case .superseded?, .signedOut?: true
+        default: false
+        }
+    } catch {
+        return false
+    }
+}

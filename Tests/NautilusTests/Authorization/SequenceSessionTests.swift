@@ -247,20 +247,6 @@ struct SequenceSessionTests {
     }
 }
 
-private func isOfEndedSession(_ work: () async throws -> Any?) async -> Bool {
-    do {
-        _ = try await work()
-        return false
-    } catch let error as HttpError {
-        return switch error.underlying as? RefreshError {
-        case .superseded?, .signedOut?: true
-        default: false
-        }
-    } catch {
-        return false
-    }
-}
-
 private struct Waiting: CallInterceptor {
     let clock: any Clock<Duration>
 

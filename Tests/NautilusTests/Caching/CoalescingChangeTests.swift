@@ -58,12 +58,7 @@ struct CoalescingChangeTests {
                 return .delay(.seconds(5), then: .reply(text: "answer \(asked.increment())"))
             }
             let coalescing = RequestCoalescing()
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [coalescing],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock, by: coalescing)
             async let old = Ping.get.schedule(with: service)
             try await clock.sleep(for: .seconds(1))
             _ = try? await Ping(method: method).schedule(with: service)
@@ -83,12 +78,7 @@ struct CoalescingChangeTests {
                     ? .delay(.seconds(1), then: .status(302, header: ["Location": "/elsewhere"]))
                     : .reply(text: "elsewhere")
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             async let accepting = Ping(acceptedStatusCodes: 302).response(with: service)
             try await clock.sleep(for: .milliseconds(1))
             async let following = Ping.get.response(with: service)
@@ -107,12 +97,7 @@ struct CoalescingChangeTests {
             let transport = ScriptedTransport(clock: clock) { _, _ in
                 .delay(.seconds(1), then: .status(302, header: ["Location": "http://api.example.com/things"]))
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             async let following = Ping.get.schedule(with: service)
             try await clock.sleep(for: .milliseconds(1))
             async let accepting = Ping(acceptedStatusCodes: 302).response(with: service)

@@ -24,13 +24,7 @@ struct CoalescingFailureTests {
                     }
                 return .delay(.milliseconds(700), then: reply)
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                retrierFactory: steadyBackoff(),
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock, retrierFactory: steadyBackoff())
             async let hasty = Ping(deadline: .seconds(1)).result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let patient = Ping.get.result(with: service)
@@ -136,13 +130,7 @@ struct CoalescingFailureTests {
                             ? .status(503, header: ["Retry-After": "20"]) : .reply(text: "ok")
                     )
                 }
-                let service = AnyHttpService(
-                    apiUrl: "api.example.com",
-                    interceptors: [RequestCoalescing()],
-                    retrierFactory: steadyBackoff(),
-                    transport: transport,
-                    clock: clock
-                )
+                let service = AnyHttpService(coalescingOn: transport, clock, retrierFactory: steadyBackoff())
                 let results = await atOnce(100) { index in
                     try? await clock.sleep(for: .microseconds(index * 10))
                     return await Ping(deadline: index < 100 - patient ? .seconds(10) : nil).result(with: service)

@@ -78,7 +78,6 @@ struct CoalescingLikenessTests {
                 return sent.increment() == 1
                     ? .delay(.seconds(hedges ? 5 : 1), then: .reply(text: language)) : .reply(text: language)
             }
-            let first = Locked<UInt64?>(nil)
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [
@@ -88,12 +87,7 @@ struct CoalescingLikenessTests {
                         latencies: OriginLatencies(clock: clock),
                         budget: .unlimited
                     ),
-                    Stamp { request, context in
-                        let isFirst = first.withLock {
-                            $0 = $0 ?? context.call.id; return $0 == context.call.id
-                        }
-                        request.header[.acceptLanguage] = isFirst ? "de" : "fr"
-                    },
+                    germanFirst(),
                 ],
                 transport: transport,
                 clock: clock
@@ -116,17 +110,11 @@ struct CoalescingLikenessTests {
                     ? .delay(.seconds(1), then: .status(302, header: ["Location": "/\(language)"]))
                     : .reply(text: language + request.url.path)
             }
-            let first = Locked<UInt64?>(nil)
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [
                     RequestCoalescing(),
-                    Stamp { request, context in
-                        let isFirst = first.withLock {
-                            $0 = $0 ?? context.call.id; return $0 == context.call.id
-                        }
-                        request.header[.acceptLanguage] = isFirst ? "de" : "fr"
-                    },
+                    germanFirst(),
                 ],
                 transport: transport,
                 clock: clock
@@ -145,12 +133,7 @@ struct CoalescingLikenessTests {
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .fail(.cannotFindHost))
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             async let loose = LooseGet().result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let secret = SecretGet().result(with: service)
@@ -169,12 +152,7 @@ struct CoalescingLikenessTests {
             let transport = ScriptedTransport(clock: clock) { _, _ in
                 .delay(.seconds(1), then: .reply(status: 404, text: "none"))
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             async let strict = Ping.get.result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let lenient = Ping(acceptedStatusCodes: [.success, 404]).result(with: service)
@@ -190,17 +168,24 @@ struct CoalescingLikenessTests {
             let transport = ScriptedTransport(clock: clock) { _, _ in
                 .delay(.seconds(1), then: .reply(status: 404, text: "none"))
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             let results = await atOnce(100) { index in
                 await Ping(acceptedStatusCodes: index % 2 == 0 ? .success : [.success, 404]).result(with: service)
             }
             #expect(results.count { $0.text == "none" } == 50)
             #expect(transport.count <= 2)
         }
+    }
+}
+
+/// Asks for German in the first call, and for French in all others, unseen by what is further out.
+private func germanFirst() -> Stamp {
+    let first = Locked<UInt64?>(nil)
+    return Stamp { request, context in
+        let isFirst = first.withLock { first in
+            first = first ?? context.call.id
+            return first == context.call.id
+        }
+        request.header[.acceptLanguage] = isFirst ? "de" : "fr"
     }
 }

@@ -106,12 +106,7 @@ struct CoalescingReturnTests {
                     ? .delay(.seconds(1), then: .status(302, header: ["Location": "/elsewhere"]))
                     : .reply(text: "elsewhere")
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             async let following = Ping.get.response(with: service)
             try await clock.sleep(for: .milliseconds(1))
             async let accepting = Ping(acceptedStatusCodes: 302).response(with: service)
@@ -126,12 +121,7 @@ struct CoalescingReturnTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             async let first = outcome(of: Ping.get, with: service)
             try await clock.sleep(for: .milliseconds(10))
             async let second = outcome(of: Ping.get, with: service)

@@ -49,13 +49,7 @@ struct LostChangeTests {
                 }
                 return .delay(.seconds(5), then: .reply(text: isDeleted.withLock { $0 } ? "gone" : "note"))
             }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                retrierFactory: steadyBackoff(),
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock, retrierFactory: steadyBackoff())
             async let old = Ping.get.result(with: service)
             try await clock.sleep(for: .milliseconds(10))
             _ = await Ping(method: .delete).result(with: service)

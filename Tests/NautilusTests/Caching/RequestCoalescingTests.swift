@@ -95,12 +95,7 @@ struct RequestCoalescingTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(10), then: .reply(text: "ok")) }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             let leader = BackgroundTask.start {
                 await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service) }
             }
@@ -121,12 +116,7 @@ struct RequestCoalescingTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(10), then: .reply(text: "ok")) }
-            let service = AnyHttpService(
-                apiUrl: "api.example.com",
-                interceptors: [RequestCoalescing()],
-                transport: transport,
-                clock: clock
-            )
+            let service = AnyHttpService(coalescingOn: transport, clock)
             @Sendable func end(_ deadline: Duration?) async -> String {
                 do throws(HttpError) {
                     return "\(try await Ping(deadline: deadline).schedule(with: service)) at \(clock.now.offset)"

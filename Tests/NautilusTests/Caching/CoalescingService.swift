@@ -1,0 +1,22 @@
+import NautilusCaching
+import NautilusTesting
+
+@testable import Nautilus
+
+extension AnyHttpService where RequestError == HttpError {
+    /// A service whose calls share their exchanges.
+    init(
+        coalescingOn transport: ScriptedTransport,
+        _ clock: ManualClock,
+        by coalescing: RequestCoalescing = RequestCoalescing(),
+        retrierFactory: any RetrierFactory = NilRetrier.factory()
+    ) {
+        self.init(
+            apiUrl: "api.example.com",
+            interceptors: [coalescing],
+            retrierFactory: retrierFactory,
+            transport: transport,
+            clock: clock
+        )
+    }
+}
