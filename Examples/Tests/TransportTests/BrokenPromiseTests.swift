@@ -51,13 +51,11 @@ struct BrokenPromiseTests {
         .renamesCancellation: [
             "cancelling ends an exchange that would never end", "a task that is already cancelled sends nothing",
             "cancelling the reader of a streamed body ends it",
-            "an interruption ends an exchange that would never end, and not the next one",
         ],
         .sendsWhenCancelled: ["a task that is already cancelled sends nothing"],
         .givesUpAfterFailure: [
             "a transport works on after a failure", "cancelling ends an exchange that would never end",
             "a task that is already cancelled sends nothing",
-            "an interruption ends an exchange that would never end, and not the next one",
         ],
         .keepsCookies: ["a cookie that the server sets is not sent back"],
         .remembersAnswers: [

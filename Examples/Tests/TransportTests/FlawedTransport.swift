@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// A transport that breaks a promise on purpose.
-actor FlawedTransport: InterruptibleTransport {
+actor FlawedTransport: HttpTransport {
     /// The promise that is broken.
     enum Flaw: CaseIterable {
         case throwsForStatuses, followsRedirects, keepsOneValue, joinsCookies, cutsBodies, fillsEmptyBodies, forgetsUrl

@@ -27,8 +27,8 @@ public struct AttemptContext: Sendable {
     /// interceptor, which may make several.
     public private(set) var exchange: Int?
     /// Ends the exchange when its time is over; nil when its task is cancelled instead, as for every transport that is
-    /// not an ``InterruptibleTransport``.
-    public private(set) var interruption: Interruption?
+    /// not an `InterruptibleTransport`.
+    package var interruption: Interruption?
     /// The transport's report on the exchange; nil in a context that a test has made.
     private(set) var progress: ExchangeProgress?
     /// The send, if it is one of the two of a hedge; nil if not.
@@ -66,15 +66,13 @@ public struct AttemptContext: Sendable {
     ///   - remaining: The time left until the deadline. Default: nil, there is none.
     ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
     ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as for most requests.
-    ///   - interruption: Ends the exchange. Default: nil, only cancelling its task does.
     public init(
         number: Int = 1,
         serviceOrigin: HttpOrigin,
         timeout: Duration? = nil,
         remaining: Duration? = nil,
         streamsResponse: Bool = false,
-        acceptedStatusCodes: HttpStatusCodes = .success,
-        interruption: Interruption? = nil
+        acceptedStatusCodes: HttpStatusCodes = .success
     ) {
         self.init(
             number: number,
@@ -85,7 +83,6 @@ public struct AttemptContext: Sendable {
             acceptedStatusCodes: acceptedStatusCodes,
             call: .none
         )
-        self.interruption = interruption
     }
 
     init(
@@ -130,12 +127,8 @@ extension AttemptContext: Redacted {
 }
 
 /// Thrown when an interceptor calls its `next` after it has returned.
-public struct AttemptIsOver: Error, Sendable, CustomStringConvertible {
-    /// Creates the error.
-    public init() {}
-
-    /// The mistake, and how to correct it.
-    public var description: String {
+struct AttemptIsOver: Error, CustomStringConvertible {
+    var description: String {
         "what an interceptor sends belongs to an attempt, and that is over; make a call of its own"
     }
 }

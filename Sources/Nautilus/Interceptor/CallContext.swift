@@ -79,7 +79,7 @@ public struct CallContext {
     ///
     /// Pass the call's own request, changed or not, to `next`; send a request with any other meaning by this method.
     ///
-    /// - Throws: ``HttpError``; ``AttemptIsOver`` in a context that a test has made.
+    /// - Throws: ``HttpError``; another error in a context that a test has made, which has no call.
     public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
         try await path.sendAside(request, attempt)
     }

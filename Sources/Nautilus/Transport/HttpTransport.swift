@@ -64,23 +64,9 @@ extension HttpResponse<HttpBodyStream> {
     }
 }
 
-/// A transport that obeys ``AttemptContext/interruption``, which saves a task for the timeout of each attempt.
+/// A transport that obeys `AttemptContext.interruption`, which saves a task for the timeout of each attempt. An
+/// interrupted exchange ends with `CancellationError`.
 ///
-/// ```swift
-/// final class Client: InterruptibleTransport {
-///     func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
-///         let exchange = URLSessionExchange(request)
-///         context.interruption?.onOccurrence { exchange.cancel() }
-///         defer { context.interruption?.ignore() }
-///         return try await withTaskCancellationHandler {
-///             try await exchange.response
-///         } onCancel: {
-///             exchange.cancel()
-///         }
-///     }
-/// }
-/// ```
-/// An interrupted exchange ends with `CancellationError`. Only ``HttpTransport/send(_:context:)`` is interrupted, and
-/// only if the request's body is not a stream, since the transport cannot end the wait for a stream's next chunk. A
-/// transport that can be cancelled only through its task adopts just ``HttpTransport``.
-public protocol InterruptibleTransport: HttpTransport {}
+/// Only ``HttpTransport/send(_:context:)`` is interrupted, and only if the request's body is not a stream, since the
+/// transport cannot end the wait for a stream's next chunk.
+package protocol InterruptibleTransport: HttpTransport {}

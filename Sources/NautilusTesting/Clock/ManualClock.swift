@@ -123,7 +123,7 @@ public final class ManualClock: Clock {
 extension ManualClock: AlarmClock {
     /// Sets an alarm. ``advance(by:)`` and the like ring it on their own thread; an alarm that is already due rings at
     /// once.
-    public func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
+    package func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
         let (id, waiters): (Int, [CountWaiters.Continuation]?) = state.withLock { state in
             state.requestCount += 1
             guard delay > .zero else { return (state.requestCount, nil) }
@@ -137,7 +137,7 @@ extension ManualClock: AlarmClock {
     }
 
     /// Cancels an alarm; does nothing when it has rung.
-    public func cancelAlarm(_ id: Int) {
+    package func cancelAlarm(_ id: Int) {
         _ = state.withLock { $0.remove(id) }
     }
 }

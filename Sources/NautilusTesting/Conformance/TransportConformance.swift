@@ -154,7 +154,9 @@ extension TransportConformance {
     /// The context of a first attempt.
     func context(_ interruption: Interruption? = nil) throws -> AttemptContext {
         guard let serviceOrigin = HttpOrigin(origin) else { throw Failure(description: "The origin has no host.") }
-        return AttemptContext(serviceOrigin: serviceOrigin, interruption: interruption)
+        var context = AttemptContext(serviceOrigin: serviceOrigin)
+        context.interruption = interruption
+        return context
     }
 
     /// Throws unless `actual` is `expected`.

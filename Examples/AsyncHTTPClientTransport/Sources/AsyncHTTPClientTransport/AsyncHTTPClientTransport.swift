@@ -26,7 +26,7 @@ import Nautilus
 ///
 /// Share one: connections are kept per instance. An instance closes its connections once it is released and its last
 /// exchange has ended.
-public final class AsyncHTTPClientTransport: InterruptibleTransport {
+public final class AsyncHTTPClientTransport: HttpTransport {
     /// An instance for the whole process, with the default ``Configuration``.
     public static let shared = AsyncHTTPClientTransport()
 
@@ -80,8 +80,6 @@ public final class AsyncHTTPClientTransport: InterruptibleTransport {
             over: connections,
             context: context
         )
-        context.interruption?.onOccurrence { exchange.cancel() }
-        defer { context.interruption?.ignore() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { exchange.begin(departure, $0) }
         } onCancel: {

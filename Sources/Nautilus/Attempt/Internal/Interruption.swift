@@ -2,7 +2,7 @@
 ///
 /// Only a task can be cancelled, so a timer would need one more task for each attempt, which costs more than half as
 /// much as the rest of the call. A transport that can answer its caller without a cancellation needs none.
-public struct Interruption: Sendable {
+package struct Interruption: Sendable {
     /// The occurrence and the timer, in one block of memory since most calls have a timer.
     struct State: Sendable {
         fileprivate var occurrence = Occurrence.awaited(by: nil)
@@ -32,7 +32,7 @@ public struct Interruption: Sendable {
     let state: Locked<State>
 
     /// Creates an interruption that has not occurred, as a test of a transport does.
-    public init() {
+    package init() {
         state = Locked(State())
     }
 
@@ -42,7 +42,7 @@ public struct Interruption: Sendable {
 
     /// Sets the handler, in place of any earlier one; it is called when the interruption occurs, or at once if it
     /// already has.
-    public func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
+    package func onOccurrence(_ handler: @escaping @Sendable () -> Void) {
         let hasHappened = state.withLock { state in
             guard case .awaited = state.occurrence else { return true }
             state.occurrence = .awaited(by: handler)
@@ -52,14 +52,14 @@ public struct Interruption: Sendable {
     }
 
     /// Releases the handler, which may hold the owner of this interruption.
-    public func ignore() {
+    package func ignore() {
         state.withLock { state in
             if case .awaited = state.occurrence { state.occurrence = .awaited(by: nil) }
         }
     }
 
     /// Triggers the interruption, at most once.
-    public func occur() {
+    package func occur() {
         let handler = state.withLock { state in
             defer { state.occurrence = .happened }
             if case .awaited(let handler) = state.occurrence { return handler }

@@ -4,7 +4,7 @@
 /// no sleeping task, and a clock for tests can tell delays from limits, as `ManualClock` does. On any other clock, a
 /// task sleeps for each limit. The standard library's clocks need not adopt the protocol, since the package has alarms
 /// for them.
-public protocol AlarmClock: Sendable {
+package protocol AlarmClock: Sendable {
     /// Calls `ring` once after `delay`, on any thread, unless the alarm is cancelled before. An alarm that is cancelled
     /// just as it is due may still ring.
     ///
