@@ -76,7 +76,7 @@ public final class CachingServiceHook: ServiceHook {
 
     /// The hook of one call, which knows the call's account; it does nothing if there is none.
     public func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
-        // An answer to a guest is not for users, nor vice versa; an empty name does not distinguish users.
+        // An answer to an anonymous call is not for users, nor vice versa; an empty name does not distinguish users.
         guard let key = RequestKey(request), let account = account(), !isAnonymous || account.isEmpty else {
             return NilServiceHook()
         }

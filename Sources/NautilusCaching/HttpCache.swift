@@ -42,7 +42,8 @@ public final class HttpCache: CallInterceptor {
     ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
     ///     not stored, the only safe way while their accounts are unknown.
     ///   - appFields: Fields that say which app is calling and not which user, such as `X-Api-Key`: without a user's
-    ///     credential besides, their answers are stored as a guest's. Default: none, since such a field may hold a secret.
+    ///     credential besides, their answers are stored like those to anonymous calls. Default: none, since such a field
+    ///     may hold a secret.
     ///   - heuristicCap: The longest time for which a response is fresh if it does not say how long: a tenth of the
     ///     time since `Last-Modified`, up to this cap. Default: 24 hours; with zero, such responses are always validated.
     ///   - staleIfError: For how long a stale response stands in for a failed answer, if the server does not say. Above

@@ -160,7 +160,7 @@ extension AttemptContext {
     /// Whether the call is to put a user's credential on a request, once the interceptors are through: it has one, and
     /// the request goes to the service's origin. False in a context that a test has made.
     ///
-    /// For an interceptor that keeps the answers to users apart from those to guests.
+    /// For an interceptor that keeps the answers to users separate from those to anonymous calls.
     public func willAuthorize(_ request: HttpRequest) -> Bool {
         fixed.value.isAuthorized && request.origin == serviceOrigin
     }

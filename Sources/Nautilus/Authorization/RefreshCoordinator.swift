@@ -252,7 +252,7 @@ extension RefreshCoordinator {
     }
 
     /// The pauses that origins have ordered, without the refreshes.
-    public var signedOut: any RetryGate { pauses }
+    public var anonymous: any RetryGate { pauses }
 
     private var isHoldingRetries: Bool {
         let now = stopwatch.elapsed

@@ -100,7 +100,7 @@ extension Call {
 }
 
 extension Call: CallPath {
-    var isAnonymous: Bool { bound.configuration.isAnonymous(request) }
+    var isAnonymous: Bool { bound.configuration.makesAnonymous(request) }
     var sharingKey: SharingKey? { bound.configuration.factory(for: request).sharingKey }
     var exchanges: [CallTrace.Exchange] { book.exchanges() }
     var again: (@Sendable () async -> Void)? {

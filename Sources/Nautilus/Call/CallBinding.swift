@@ -44,7 +44,7 @@ public final class CallBinding<R: Request>: Sendable {
         #if DEBUG
             NearMissWarnings.shared.check(configuration, request)
         #endif
-        let isAnonymous = configuration.isAnonymous(request)
+        let isAnonymous = configuration.makesAnonymous(request)
         let target = Result { () throws(InvalidRequest) in try CallTarget(of: request, for: configuration) }
         let environment = (try? target.get())?.service.place ?? ""
         hook = configuration.hook.bound(to: request, in: environment, isAnonymous: isAnonymous)

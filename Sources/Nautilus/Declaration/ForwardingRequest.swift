@@ -42,7 +42,7 @@ extension ForwardingRequest {
     /// The wrapped request's.
     public var streamsResponse: Bool { forwarded.streamsResponse }
     /// The wrapped request's.
-    public var isForGuests: Bool { forwarded.isForGuests }
+    public var isAnonymous: Bool { forwarded.isAnonymous }
     /// The wrapped request's.
     public var allowsHedging: Bool { forwarded.allowsHedging }
     /// The wrapped request's.

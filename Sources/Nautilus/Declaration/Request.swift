@@ -71,11 +71,12 @@ public protocol Request<Result>: Sendable {
     ///
     /// Default: false; true where the result is an ``HttpBodyStream``.
     var streamsResponse: Bool { get }
-    /// Whether the request's calls need no credential, and carry none even if somebody is signed in: a sign-up, a price
-    /// list. They are made as through ``HttpService/signedOut``, and their answers are cached as a guest's.
+    /// Whether the request's calls are anonymous: they need no credential, and carry none even if somebody is signed in,
+    /// such as for a sign-up or a price list. They are made as if through ``HttpService/anonymous``, and caches keep
+    /// their answers separate from those to users.
     ///
     /// Default: false.
-    var isForGuests: Bool { get }
+    var isAnonymous: Bool { get }
     /// Whether the request may be sent a second time while the first one is slow, if the service hedges. Matters only
     /// for requests that may be repeated at all; see ``Hedging``.
     ///
@@ -164,7 +165,7 @@ extension Request {
     /// False.
     public var streamsResponse: Bool { false }
     /// False.
-    public var isForGuests: Bool { false }
+    public var isAnonymous: Bool { false }
     /// True.
     public var allowsHedging: Bool { true }
     /// True.

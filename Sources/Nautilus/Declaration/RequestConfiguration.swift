@@ -36,10 +36,10 @@ public struct RequestConfiguration: Sendable {
         get { own.deadline ?? base.deadline }
         set { own.deadline = .some(newValue) }
     }
-    /// Whether the call needs no credential, and carries none.
-    public var isForGuests: Bool {
-        get { own.isForGuests ?? base.isForGuests }
-        set { own.isForGuests = newValue }
+    /// Whether the call is anonymous: it needs no credential, and carries none.
+    public var isAnonymous: Bool {
+        get { own.isAnonymous ?? base.isAnonymous }
+        set { own.isAnonymous = newValue }
     }
     /// Whether the request may be sent a second time while the first send is slow.
     public var allowsHedging: Bool {
@@ -77,7 +77,7 @@ private struct RequestOverrides {
     var priority: RequestPriority?
     var timeout: Duration??
     var deadline: Duration??
-    var isForGuests: Bool?
+    var isAnonymous: Bool?
     var allowsHedging: Bool?
     var allowsBodyAcrossOrigins: Bool?
 }
@@ -93,7 +93,7 @@ private struct OverridingRequest<Base: Request>: ForwardingRequest {
     var priority: RequestPriority { own.priority ?? base.priority }
     var timeout: Duration? { own.timeout ?? base.timeout }
     var deadline: Duration? { own.deadline ?? base.deadline }
-    var isForGuests: Bool { own.isForGuests ?? base.isForGuests }
+    var isAnonymous: Bool { own.isAnonymous ?? base.isAnonymous }
     var allowsHedging: Bool { own.allowsHedging ?? base.allowsHedging }
     var allowsBodyAcrossOrigins: Bool { own.allowsBodyAcrossOrigins ?? base.allowsBodyAcrossOrigins }
 

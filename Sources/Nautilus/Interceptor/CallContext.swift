@@ -16,7 +16,7 @@ public struct CallContext {
     public var streamsResponse: Bool { attempt.streamsResponse }
     /// The statuses that the request accepts as answers.
     public var acceptedStatusCodes: HttpStatusCodes { attempt.acceptedStatusCodes }
-    /// Whether the call has no user, as those of ``HttpService/signedOut`` have none.
+    /// Whether the call is anonymous, as ``HttpService/anonymous`` and ``Request/isAnonymous`` make it: it has no user.
     public var isAnonymous: Bool { path.isAnonymous }
     /// The account of the call's user, as this interceptor has named it (``CallInterceptor/account(of:)``) when the call was
     /// bound. Nil when it has named none, or names another one by now.
@@ -41,7 +41,7 @@ public struct CallContext {
     ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
     ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
     ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as for most requests.
-    ///   - isAnonymous: Whether the call has no user. Default: false, as for most calls.
+    ///   - isAnonymous: Whether the call is anonymous. Default: false, as for most calls.
     ///   - account: The account of the call's user. Default: nil, none.
     ///   - mayShare: Whether an answer is welcome that is not the call's own. Default: true.
     ///   - sharingKey: The key of the service's retriers. Default: that of retriers which never retry.
@@ -101,7 +101,7 @@ public struct CallContext {
     /// Whether the call is to put a user's credential on a request: it has one, and the request goes to the service's
     /// origin. False in a context that a test has made.
     ///
-    /// For an interceptor that keeps the answers to users apart from those to guests.
+    /// For an interceptor that keeps the answers to users separate from those to anonymous calls.
     public func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
 
     /// Whether the last attempt was not repeated for want of time.

@@ -160,8 +160,8 @@ extension BackoffRetrier.Configuration: RetrierFactory {
         ]
     }
 
-    /// The same rules with the gate's ``RetryGate/signedOut``.
-    public var signedOut: any RetrierFactory { with { $0.gate = gate?.signedOut } }
+    /// The same rules with the gate's ``RetryGate/anonymous``.
+    public var anonymous: any RetrierFactory { with { $0.gate = gate?.anonymous } }
 
     /// The sum of all delays when every draw is the lowest.
     private var shortestDelays: Duration {

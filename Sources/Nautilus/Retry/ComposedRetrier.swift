@@ -68,7 +68,7 @@ public struct ComposedRetrier: Retrier {
             let keys = factories.compactMap(\.sharingKey)
             return keys.count == factories.count ? SharingKey(keys) : nil
         }
-        var signedOut: any RetrierFactory { Factory(factories: factories.map(\.signedOut)) }
+        var anonymous: any RetrierFactory { Factory(factories: factories.map(\.anonymous)) }
 
         func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })

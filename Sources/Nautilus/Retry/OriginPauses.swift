@@ -138,5 +138,5 @@ extension OriginPauses.Opening {
 
 extension RetryGate {
     /// Returns this gate itself.
-    public var signedOut: any RetryGate { self }
+    public var anonymous: any RetryGate { self }
 }

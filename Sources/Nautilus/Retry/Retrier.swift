@@ -71,11 +71,11 @@ public protocol RetrierFactory: Sendable {
     /// their keys.
     var sharingKey: SharingKey? { get }
 
-    /// The factory for calls that need no credential, as ``HttpService/signedOut`` makes them: the same retriers, but
-    /// without those that authorize, and without waits for a refresh. Default: if the ``descriptions`` say that the
-    /// retriers authorize, a factory of retriers that never retry; otherwise this factory. A factory that wraps others
-    /// forwards to them.
-    var signedOut: any RetrierFactory { get }
+    /// The factory for anonymous calls, such as those of ``HttpService/anonymous``: the same retriers, but without
+    /// those that authorize, and without waits for a refresh. Default: if the ``descriptions`` say that the retriers
+    /// authorize, a factory of retriers that never retry; otherwise this factory. A factory that wraps others forwards
+    /// to them.
+    var anonymous: any RetrierFactory { get }
 }
 
 extension RetrierFactory {
@@ -84,7 +84,7 @@ extension RetrierFactory {
     /// Returns an empty list: nothing is known of the retriers.
     public var descriptions: [RetryDescription] { [] }
     /// Returns a factory of retriers that never retry if these authorize, and this factory otherwise.
-    public var signedOut: any RetrierFactory {
+    public var anonymous: any RetrierFactory {
         descriptions.contains(where: \.authorizes) ? NilRetrier.factory() : self
     }
 }
@@ -177,8 +177,8 @@ public struct AnyRetrierFactory: RetrierFactory {
     public var descriptions: [RetryDescription] { base.descriptions }
     /// The key of the factory inside.
     public var sharingKey: SharingKey? { base.sharingKey }
-    /// The signed-out factory of the factory inside.
-    public var signedOut: any RetrierFactory { base.signedOut }
+    /// The factory inside, for anonymous calls.
+    public var anonymous: any RetrierFactory { base.anonymous }
 
     /// The type of the factory inside.
     var baseType: Any.Type { type(of: base) }

@@ -13,7 +13,7 @@ public protocol RetryGate: Sendable {
     /// The rest of the pause that `origin` ordered; zero when there is none.
     func remainingPause(of origin: HttpOrigin) -> Duration
 
-    /// The gate for calls that need no credential, with the same pauses but without waits for a refresh. Default: this
+    /// The gate for anonymous calls, with the same pauses but without waits for a refresh. Default: this
     /// gate.
-    var signedOut: any RetryGate { get }
+    var anonymous: any RetryGate { get }
 }

@@ -38,8 +38,9 @@ public struct ServiceConfiguration: Sendable {
     public var coders: JsonCoders
     /// A further field that says how long to wait; nil for none.
     public var retryAfterField: RetryAfterField?
-    /// Whether calls carry no credential of a session, and do not share what is kept separately for each user.
-    public internal(set) var isSignedOut = false
+    /// Whether all calls are anonymous: they carry no session's credential, and share nothing that is kept separately
+    /// for each user.
+    public internal(set) var isAnonymous = false
     /// How the errors of a service are mapped where that is another one's business, such as that of the environment in
     /// which the call began; nil where it is the service's own.
     package var mapping: ErrorMapping?
@@ -96,7 +97,7 @@ extension ServiceConfiguration {
     }
 
     /// The retriers of the service's calls.
-    var presentRetrierFactory: any RetrierFactory { isSignedOut ? retrierFactory.signedOut : retrierFactory }
+    var presentRetrierFactory: any RetrierFactory { isAnonymous ? retrierFactory.anonymous : retrierFactory }
 
     /// The service's present fields, with those that are added to them.
     var presentHeader: HttpHeader { service.header.merging(header) }
@@ -141,12 +142,13 @@ extension ServiceConfiguration {
         return request.streamsResponse ? nil : self.deadline
     }
 
-    /// The factory of the retrier for `request`, without authorizing ones if the call carries no credential.
+    /// The factory of the retrier for `request`, without authorizing ones if the call is anonymous.
     func factory(for request: some Request) -> any RetrierFactory {
-        isAnonymous(request) ? retrierFactory.signedOut : retrierFactory
+        makesAnonymous(request) ? retrierFactory.anonymous : retrierFactory
     }
 
-    func isAnonymous(_ request: some Request) -> Bool { isSignedOut || request.isForGuests }
+    /// Whether a call of `request` is anonymous, because of the service or of the request itself.
+    func makesAnonymous(_ request: some Request) -> Bool { isAnonymous || request.isAnonymous }
 }
 
 extension HttpService {
@@ -167,16 +169,16 @@ extension HttpService {
         AnyHttpService(ChangedService(base: self, change: change, mapsAsBase: true, map: mapError))
     }
 
-    /// This service as somebody sees it who is not signed in: its calls carry no credential.
+    /// This service with anonymous calls: they carry no credential, even if somebody is signed in.
     ///
     /// Its retriers still retry; those that authorize do not take part.
-    public var signedOut: AnyHttpService<RequestError> { with { $0.isSignedOut = true } }
+    public var anonymous: AnyHttpService<RequestError> { with { $0.isAnonymous = true } }
 
-    /// This service, or as somebody sees it who is not signed in.
+    /// This service if somebody is signed in; otherwise ``anonymous``, so that its calls carry no credential.
     ///
-    /// - Parameter isSignedIn: Whether somebody is.
-    public func signedOut(unless isSignedIn: Bool) -> AnyHttpService<RequestError> {
-        isSignedIn ? AnyHttpService(self) : signedOut
+    /// - Parameter isSignedIn: Whether somebody is signed in.
+    public func anonymous(unless isSignedIn: Bool) -> AnyHttpService<RequestError> {
+        isSignedIn ? AnyHttpService(self) : anonymous
     }
 
     /// This service with another error type: for a module that gets its service from the app, or has no service type of

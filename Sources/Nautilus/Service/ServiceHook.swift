@@ -24,7 +24,7 @@ public protocol ServiceHook: ServicePart {
     ///   - request: The request as declared.
     ///   - environment: The service's base URL, without the query; services with different ones belong to different
     ///     environments. Empty if it is invalid.
-    ///   - isAnonymous: Whether the call has no user, as those of ``HttpService/signedOut`` have none.
+    ///   - isAnonymous: Whether the call is anonymous, like those of ``HttpService/anonymous``: it has no user.
     func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook
     /// Called before anything is built. If the hook returns a response, the call ends with it: nothing is sent, and
     /// ``onSuccess(_:response:)`` is not called.

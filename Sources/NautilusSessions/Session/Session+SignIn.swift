@@ -28,7 +28,7 @@ extension Session {
         try await shared.signIn(credential, revokingReplaced: revokesReplaced)
     }
 
-    /// Begins a session with the credential that a request brings, such as a login. The request is sent as a guest, and
+    /// Begins a session with the credential that a request brings, such as a login. The request is sent anonymously, and
     /// its result is taken as by ``signIn(_:revokingReplaced:)``. Redirects to another origin neither receive the
     /// password nor supply a credential.
     ///
@@ -54,7 +54,7 @@ extension Session {
         let number = shared.beginSignIn()
         let answer = await CredentialWork.run { () async -> Result<Credential, S.RequestError> in
             do throws(S.RequestError) {
-                return .success(try await request.schedule(with: service.signedOut))
+                return .success(try await request.schedule(with: service.anonymous))
             } catch {
                 return .failure(error)
             }
@@ -80,7 +80,7 @@ extension Session {
     /// - Parameters:
     ///   - revokesReplaced: As in ``signIn(by:with:revokingReplaced:)``. Default: false.
     ///   - isolation: The caller's actor. Leave the default.
-    ///   - work: Brings the credential. Its own calls may go through a service of the session, as a guest.
+    ///   - work: Brings the credential. Its own calls may go through a service of the session, anonymously.
     /// - Throws: The error of `work`; ``SessionError``, as ``signIn(by:with:revokingReplaced:)``.
     public func signIn(
         revokingReplaced revokesReplaced: Bool = false,

@@ -8,7 +8,7 @@ import Nautilus
 /// let rules = SessionRules<ApiToken>(
 ///     stamp: { token, request in request.header["X-Api-Token"] = token.value },
 ///     lifetime: { .until($0.expires) },
-///     renew: { try await RenewToken($0).schedule(with: service.signedOut) }
+///     renew: { try await RenewToken($0).schedule(with: service.anonymous) }
 /// )
 /// ```
 public struct SessionRules<Credential: Sendable>: Sendable {
@@ -43,7 +43,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     same refresh token again; then the first is not revoked while the second is in use. Default: false. Not asked of
     ///     credentials that are equal, or that stamp a request identically.
     ///   - renew: Obtains the replacement for a credential, one renewal at a time among all processes. Its error says when
-    ///     to try again if it conforms to `RefreshFailure`. Send its request through the service's `signedOut`, so that it
+    ///     to try again if it conforms to `RefreshFailure`. Send its request through the service's `anonymous`, so that it
     ///     does not wait for the session's own credential, and with a short timeout. It has to end when it is cancelled.
     public init(
         stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,

@@ -70,7 +70,7 @@ struct AnswerStorm: Sendable {
             // One tag for all users, as a server has that counts versions.
             let tag: HttpHeader = ["ETag": "\"1\"", "Cache-Control": "\(Self.rule(random.nextFraction()))"]
             if request.header["If-None-Match"] != nil { return .status(304, header: tag) }
-            return .reply(header: tag, text: token.map { String($0.prefix { $0 != "-" }) } ?? "guest")
+            return .reply(header: tag, text: token.map { String($0.prefix { $0 != "-" }) } ?? "anonymous")
         }
         try await clients[0].session.signIn(world.server.signIn("user0", at: world.date))
         // A process that knows nothing yet goes by what its first look finds, however long that takes.
@@ -112,7 +112,7 @@ struct AnswerStorm: Sendable {
     func findings() async throws -> [String] {
         await withTaskGroup(of: Void.self) { group in
             for client in clients {
-                for number in 0..<60 { group.addTask { await call(client, number % 3, asGuest: number % 4 == 0) } }
+                for number in 0..<60 { group.addTask { await call(client, number % 3, isAnonymous: number % 4 == 0) } }
                 if stores == .troubled, let store = client.store { group.addTask { await makeTrouble(store) } }
             }
             group.addTask { await changeUsers() }
@@ -120,22 +120,23 @@ struct AnswerStorm: Sendable {
         return complaints.withLock { $0 }
     }
 
-    private func call(_ client: Client, _ number: Int, asGuest isGuest: Bool) async {
+    private func call(_ client: Client, _ number: Int, isAnonymous: Bool) async {
         try? await world.sleep(.seconds(300) * world.random.nextFraction())
         // Whoever is known to this process, or to the store.
         let (known, stored) = (client.session.current?.credential, world.store.load(world.key))
         let users = [known, try? stored?.credential(as: ApiToken.self)].compactMap { $0?.value.prefix { $0 != "-" } }
         let request = GetPrice(number: number)
         let result =
-            if isGuest {
-                await request.result(with: client.service.signedOut)
+            if isAnonymous {
+                await request.result(with: client.service.anonymous)
             } else {
                 await request.result(with: client.service)
             }
         guard let answer = result.text else { return }
-        let isRight = isGuest ? answer == "guest" : users.contains { $0 == answer }
+        let isRight = isAnonymous ? answer == "anonymous" : users.contains { $0 == answer }
         if !isRight {
-            complaints.withLock { $0.append("\(isGuest ? "a guest" : "one of \(users)") was told \(answer)") }
+            let caller = isAnonymous ? "an anonymous call" : "one of \(users)"
+            complaints.withLock { $0.append("\(caller) was told \(answer)") }
         }
     }
 

@@ -155,7 +155,7 @@ struct BoundElsewhereTests {
             let service = world.api.with { [factories] in
                 $0.retrierFactory = ComposedRetrier.factory(factories[0], factories[1], factories[2])
             }
-            #expect(await GetPrices().result(with: service).text == "guest")
+            #expect(await GetPrices().result(with: service).text == "anonymous")
             let header = world.server.transport.attempts.last?.header
             #expect((1...3).allSatisfy { header?[HttpHeader.Name("X-Token-\($0)")] == "\($0)" })
         }

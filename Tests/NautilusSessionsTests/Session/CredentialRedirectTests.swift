@@ -85,9 +85,9 @@ struct CredentialRedirectTests {
         try await LoginWorld.run { world in
             world.server.on(.get, "/configuration", .status(302, header: ["Location": "https://cdn.test/file"]))
             world.server.on(.get, "/file", .reply(text: "{}"))
-            let guests = world.service.signedOut
+            let anonymous = world.service.anonymous
             try await world.session.signIn {
-                _ = try await AnyRequest(.get, ["configuration"], as: String.self).schedule(with: guests)
+                _ = try await AnyRequest(.get, ["configuration"], as: String.self).schedule(with: anonymous)
                 return BearerToken(accessToken: "a")
             }
             #expect(places(world) == ["api.test/configuration", "cdn.test/file"])

@@ -25,7 +25,7 @@ struct LaunchStormTests {
         let users: @Sendable () -> Set<String>
         let began: Locked<Set<String>?>
         var descriptions: [RetryDescription] { base.descriptions }
-        var signedOut: any RetrierFactory { base.signedOut }
+        var anonymous: any RetrierFactory { base.anonymous }
 
         func create<R: Request>(for request: R) -> any Retrier {
             let present = users()
@@ -78,15 +78,15 @@ struct LaunchStormTests {
                 $0.retrierFactory = factory
             }
             if world.random.nextFraction() < 0.2 {
-                let answer = try? await GetPrices().schedule(with: service.signedOut)
-                if answer != "guest" {
-                    complaints.withLock { $0.append("a guest was answered \(answer ?? "nothing")") }
+                let answer = try? await GetPrices().schedule(with: service.anonymous)
+                if answer != "anonymous" {
+                    complaints.withLock { $0.append("an anonymous call was answered \(answer ?? "nothing")") }
                 }
                 return
             }
-            let isOfGuests = world.random.nextFraction() < 0.5
+            let asksForPrices = world.random.nextFraction() < 0.5
             let answer =
-                isOfGuests
+                asksForPrices
                 ? try? await GetPrices().schedule(with: service) : try? await GetNotes().schedule(with: service)
             guard let answer else { return }
             answered.withLock { $0 += 1 }
@@ -132,9 +132,9 @@ struct LaunchStormTests {
         try await forEachSeed(20) { seed in
             let complaints = try await TokenWorld.run(seed: seed) { world in
                 let storm = Storm(world: world)
-                // What guests see as well, and a cache may keep.
+                // Prices are for anonymous calls as well, and a cache may keep them.
                 world.server.transport.on(.get, "/prices") { request, _ in
-                    .reply(header: ["Cache-Control": "max-age=60"], text: request.header["X-Api-Token"] ?? "guest")
+                    .reply(header: ["Cache-Control": "max-age=60"], text: request.header["X-Api-Token"] ?? "anonymous")
                 }
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { await storm.changeUsers() }

@@ -14,15 +14,15 @@ struct LoginWorld: SimulatedWorld {
     init(_ simulation: Simulated) {
         clock = simulation.clock
         server = ScriptedTransport(clock: clock)
-        let guests = AnyHttpService<HttpError>(apiUrl: "api.test", transport: server, clock: clock)
+        let plain = AnyHttpService<HttpError>(apiUrl: "api.test", transport: server, clock: clock)
         let rules = SessionRules.bearer(
             revoke: { token in
                 let body = HttpBody.json(["token": token.accessToken])
-                _ = try await AnyRequest(.post, ["logout"], body: body, as: Data.self).schedule(with: guests)
+                _ = try await AnyRequest(.post, ["logout"], body: body, as: Data.self).schedule(with: plain)
             },
             renew: { token in
                 let body = HttpBody.json(["token": token])
-                return try await AnyRequest(.post, ["renew"], body: body, as: BearerToken.self).schedule(with: guests)
+                return try await AnyRequest(.post, ["renew"], body: body, as: BearerToken.self).schedule(with: plain)
             }
         )
         let key = CredentialKey(issuer: "api.test")

@@ -32,7 +32,7 @@ struct RenewalThroughServiceTests {
             let coordinator = RefreshCoordinator<ApiToken>(credential: token, clock: world.clock) { token in
                 do throws(HttpError) {
                     return ApiToken(
-                        value: try await Renew(token: token, method: verb).schedule(with: api.signedOut),
+                        value: try await Renew(token: token, method: verb).schedule(with: api.anonymous),
                         expires: .distantFuture
                     )
                 } catch {
@@ -88,7 +88,7 @@ struct RenewalThroughServiceTests {
                 stamp: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
                 renew: { token in
-                    let value = try await Renew(token: token, method: verb).schedule(with: api.signedOut)
+                    let value = try await Renew(token: token, method: verb).schedule(with: api.anonymous)
                     return ApiToken(value: value, expires: .distantFuture)
                 }
             )
@@ -113,11 +113,11 @@ struct RenewalThroughServiceTests {
                 renew: { token in
                     do {
                         return ApiToken(
-                            value: try await SendToken(token: token).schedule(with: service.signedOut),
+                            value: try await SendToken(token: token).schedule(with: service.anonymous),
                             expires: .distantFuture
                         )
                     } catch {
-                        _ = try? await Report().schedule(with: service.signedOut)
+                        _ = try? await Report().schedule(with: service.anonymous)
                         throw error
                     }
                 }
@@ -146,7 +146,7 @@ struct RenewalThroughServiceTests {
             }
             let rules = SessionRules<ApiToken>(
                 stamp: { token, request in request.header["X-Api-Token"] = token.value },
-                renew: { _ in try await RenewJson().schedule(with: world.api.signedOut) }
+                renew: { _ in try await RenewJson().schedule(with: world.api.anonymous) }
             )
             let session = try await world.signedIn("s3cret", rules)
             let events = session.events

@@ -17,7 +17,7 @@ struct RenewalUnderTrafficTests {
                 stamp: { token, request in request.header["X-Api-Token"] = token.value },
                 renew: { token in
                     ApiToken(
-                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
                     )
                 }
@@ -72,7 +72,7 @@ struct RenewalUnderTrafficTests {
             if byRequest {
                 try await world.session.signIn(by: login, with: service)
             } else {
-                try await world.session.signIn { try await login.schedule(with: service.signedOut) }
+                try await world.session.signIn { try await login.schedule(with: service.anonymous) }
             }
             #expect(world.clock.now.offset - start < .seconds(1))
             #expect(world.user == "new")
@@ -90,7 +90,7 @@ struct RenewalUnderTrafficTests {
                 stamp: { token, request in request.header["X-Api-Token"] = token.value },
                 renew: { token in
                     ApiToken(
-                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
                     )
                 }
@@ -127,7 +127,7 @@ struct RenewalUnderTrafficTests {
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
                 renew: { token in
                     ApiToken(
-                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
                     )
                 }
@@ -167,7 +167,7 @@ struct RenewalUnderTrafficTests {
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
                 renew: { token in
                     ApiToken(
-                        value: try await SendToken(token: token).schedule(with: api.signedOut),
+                        value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
                     )
                 }
@@ -177,7 +177,7 @@ struct RenewalUnderTrafficTests {
             let service = api.with { $0.retrierFactory = session.authorization }
             world.server.transport.on(.get, "/prices") { _, _ in .status(503) }
             try await world.sleep(.seconds(3590))
-            for _ in 1...200 { _ = try? await GetPrices().schedule(with: service.signedOut) }
+            for _ in 1...200 { _ = try? await GetPrices().schedule(with: service.anonymous) }
             let origin = try #require(URL(string: "https://api.test").flatMap(HttpOrigin.init))
             #expect("\(breaker.state(of: origin))".contains("open"), "\(breaker.state(of: origin))")
             try await world.sleep(.seconds(70))

@@ -6,7 +6,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A session's id, its states, and guests")
+@Suite("A session's id, its states, and anonymous calls")
 struct SessionIdTests {
     @Test("isSignedIn as a stream begins with how it is, and has one element for each change")
     func states() async throws {
@@ -157,7 +157,7 @@ struct SessionIdTests {
             await removal
             for id in ids {
                 pretended.withLock { $0 = id }
-                await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service.signedOut) }
+                await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service.anonymous) }
             }
             #expect(world.server.carried == ["anna-1", "bert-1", "", ""])
         }
@@ -257,17 +257,17 @@ struct SessionIdTests {
         }
     }
 
-    @Test("a guest's call goes out without a credential, and waits for no renewal; the service's errors stay")
-    func guest() async throws {
+    @Test("an anonymous call goes out without a credential, and waits for no renewal; the service's errors stay")
+    func anonymous() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
             let service = world.api.with { $0.retrierFactory = session.retrierFactory }
             #expect(try await GetPrices().schedule(with: service) == "anna-1")
             try await world.sleep(.seconds(3600))
-            #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+            #expect(try await GetPrices().schedule(with: service.anonymous) == "anonymous")
             #expect(world.server.renewals == [])
             try await session.signOut()
-            #expect(try await GetPrices().schedule(with: service.signedOut) == "guest")
+            #expect(try await GetPrices().schedule(with: service.anonymous) == "anonymous")
         }
     }
 }

@@ -64,7 +64,7 @@ struct SignInByRequestTests {
 
     private static let reply = ScriptedReply.reply(text: #"{"access_token": "a"}"#)
 
-    @Test("begins the session of the credential that it brings, and is sent as a guest")
+    @Test("begins the session of the credential that it brings, and is sent anonymously")
     func signsIn() async throws {
         try await World.run { world in
             try await world.session.signIn(BearerToken(accessToken: "of-another"))

@@ -31,7 +31,7 @@ struct SlowLookTests {
         let base: any RetrierFactory
         let began: Locked<Bool>
         var descriptions: [RetryDescription] { base.descriptions }
-        var signedOut: any RetrierFactory { base.signedOut }
+        var anonymous: any RetrierFactory { base.anonymous }
         func create<R: Request>(for request: R) -> any Retrier {
             defer { began.withLock { $0 = true } }
             return base.create(for: request)

@@ -52,7 +52,7 @@ final class TokenServer: Sendable {
                 guard accepts(token), !rejected.withLock({ $0.contains(token) }) else { return .status(401) }
                 return .reply(header: ["Cache-Control": "max-age=60"], text: token)
             }
-            .on(.get, "/prices") { request, _ in .reply(text: request.header["X-Api-Token"] ?? "guest") }
+            .on(.get, "/prices") { request, _ in .reply(text: request.header["X-Api-Token"] ?? "anonymous") }
     }
 
     func fail(_ faults: Fault...) { books.withLock { $0.faults += faults } }

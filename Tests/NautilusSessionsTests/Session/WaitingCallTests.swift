@@ -174,13 +174,13 @@ struct WaitingCallTests {
     }
 
     @Test("an anonymous call among a user's goes on through a sign-out")
-    func guest() async throws {
+    func anonymous() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
             let transport = ScriptedTransport(
                 .reply(text: "user"),
                 .status(503),
-                .reply(text: "guest"),
+                .reply(text: "anonymous"),
                 clock: world.clock
             )
             let service = world.api.with {
@@ -190,13 +190,13 @@ struct WaitingCallTests {
             let body = Locked<String?>(nil)
             _ = try await GetNotes().response(with: service)
             let call = BackgroundTask.start {
-                let response = try? await GetNotes().response(with: service.signedOut)
+                let response = try? await GetNotes().response(with: service.anonymous)
                 body.withLock { $0 = response?.body }
             }
             try await world.sleep(.milliseconds(1))
             try await session.signOut()
             await call.value
-            #expect(body.withLock { $0 } == "guest")
+            #expect(body.withLock { $0 } == "anonymous")
         }
     }
 

@@ -123,7 +123,7 @@ struct SequenceSessionTests {
                 [Data("data: 1\n\n".utf8), Data("data: 2\n\n".utf8)]
             )
             let script = ScriptedTransport(events, clock: simulation.clock)
-            var stream = Ping.get.events(with: world.service(script).signedOut).makeAsyncIterator()
+            var stream = Ping.get.events(with: world.service(script).anonymous).makeAsyncIterator()
             let first = try await stream.next()
             world.coordinator.signIn(Token(number: 2))
             let second = try await stream.next()

@@ -49,7 +49,7 @@ struct CacheAccountsTests {
         #expect(world.transport.count == 4)
     }
 
-    @Test("a field that names the app keeps no guest's answer from being stored and shared, and gives no user's away")
+    @Test("a field that names the app lets answers to anonymous calls be stored and shared, and gives no user's away")
     func appFields() async throws {
         let user = Locked<String?>(nil)
         let cache = HttpCache(appFields: ["X-Api-Key"])
@@ -95,22 +95,22 @@ struct CacheAccountsTests {
         #expect(await world.get() == "200 Bearer anna")
     }
 
-    @Test("whoever is not known yet passes by, and is given nothing of a guest's")
+    @Test("whoever is not known yet passes by, and is given no answer to an anonymous call")
     func unknown() async throws {
         let user = Locked<String?>(nil)
         let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Accept")
-        for _ in 1...2 { #expect(await world.get(asGuest: true).hasPrefix("200 nobody")) }
+        for _ in 1...2 { #expect(await world.get(isAnonymous: true).hasPrefix("200 nobody")) }
         for _ in 1...2 { #expect(await world.get() == "200 nobody") }
         #expect((world.transport.count, world.cache.responseCount) == (3, 1))
     }
 
-    @Test("at the launch, the responses of all accounts but the present one go, and those of guests stay")
+    @Test("at the launch, the responses of all accounts but the present one go, and those to anonymous calls stay")
     func exceptOne() async throws {
         let user = Locked<String?>(nil)
         let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Accept")
         for name in ["anna", "bert", nil] {
             user.withLock { $0 = name }
-            _ = await world.get(asGuest: name == nil)
+            _ = await world.get(isAnonymous: name == nil)
         }
         #expect(world.cache.responseCount == 3)
         await world.cache.removeAll(exceptAccount: "bert")
@@ -119,7 +119,7 @@ struct CacheAccountsTests {
             ("anna", "200 Bearer anna"), ("bert", "200 Bearer bert age 0"), (nil, "200 nobody age 0"),
         ] {
             user.withLock { $0 = name }
-            #expect(await world.get(asGuest: name == nil) == answer)
+            #expect(await world.get(isAnonymous: name == nil) == answer)
         }
         await world.cache.removeAll(exceptAccount: nil)
         #expect(world.cache.responseCount == 1)

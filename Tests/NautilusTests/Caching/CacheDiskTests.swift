@@ -115,7 +115,7 @@ struct CacheDiskTests {
         let world = Self.world(place, accounts: .separate { _ in user.withLock { $0 } })
         for name in ["anna", "bert", nil] {
             user.withLock { $0 = name }
-            _ = await world.get(asGuest: name == nil)
+            _ = await world.get(isAnonymous: name == nil)
         }
         await world.cache.flush()
         #expect(place.names.count == 3)

@@ -73,13 +73,13 @@ struct CacheWorld: Sendable {
         _ header: HttpHeader = [:],
         _ route: HttpRoute = ["things"],
         method: HttpMethod = .get,
-        asGuest isGuest: Bool = false
+        isAnonymous: Bool = false
     ) async -> String {
         do throws(HttpError) {
             let request = Ping(method: method, route: route, header: header, acceptedStatusCodes: [.success, 301, 404])
             let response =
-                if isGuest {
-                    try await request.response(with: service.signedOut)
+                if isAnonymous {
+                    try await request.response(with: service.anonymous)
                 } else {
                     try await request.response(with: service)
                 }

@@ -153,13 +153,13 @@ struct AnyRequestTests {
         struct Export: Request {
             typealias Result = HttpBodyStream
             var route: HttpRoute { [] }
-            var isForGuests: Bool { true }
+            var isAnonymous: Bool { true }
             var allowsHedging: Bool { false }
             var allowsBodyAcrossOrigins: Bool { false }
         }
         let erased = AnyRequest(Export())
         #expect(erased.streamsResponse)
-        #expect(erased.isForGuests)
+        #expect(erased.isAnonymous)
         #expect(!erased.allowsHedging)
         #expect(!erased.allowsBodyAcrossOrigins)
         let transport = ScriptedTransport(.chunks([Data("a".utf8), Data("b".utf8)]))

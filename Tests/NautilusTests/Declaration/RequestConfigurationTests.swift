@@ -17,12 +17,12 @@ struct RequestConfigurationTests {
     @Test("what is set counts, all else is the request's own")
     func replaced() async throws {
         let request = Plain().with {
-            #expect($0.timeout == .ofService && $0.priority == .normal && $0.allowsHedging && !$0.isForGuests)
+            #expect($0.timeout == .ofService && $0.priority == .normal && $0.allowsHedging && !$0.isAnonymous)
             $0.header = ["x-b": "mine"]
             $0.priority = .high
             $0.timeout = .seconds(3)
             $0.deadline = .seconds(30)
-            $0.isForGuests = true
+            $0.isAnonymous = true
             $0.allowsHedging = false
             $0.allowsBodyAcrossOrigins = false
         }
@@ -33,7 +33,7 @@ struct RequestConfigurationTests {
         #expect(attempt.context.timeout == .seconds(3))
         #expect(!attempt.request.allowsBodyAcrossOrigins)
         #expect((request.deadline, request.allowsHedging) == (.seconds(30), false))
-        #expect(request.isForGuests)
+        #expect(request.isAnonymous)
     }
 
     @Test("nil is set like any other value, and the last change counts")

@@ -94,7 +94,7 @@ private struct SlowGate: RetryGate {
     func pass(to origin: HttpOrigin) async throws { try await clock.sleep(for: .milliseconds(7)) }
     func close(_ origin: HttpOrigin, for pause: Duration) {}
     func remainingPause(of origin: HttpOrigin) -> Duration { .zero }
-    var signedOut: any RetryGate { self }
+    var anonymous: any RetryGate { self }
 }
 
 /// How the user of a session changes.

@@ -100,5 +100,5 @@ private struct Closed: RetryGate, Connectivity {
     func pass(to origin: HttpOrigin) async throws { try await clock.sleep(for: .seconds(60)) }
     func close(_ origin: HttpOrigin, for pause: Duration) {}
     func remainingPause(of origin: HttpOrigin) -> Duration { .zero }
-    var signedOut: any RetryGate { self }
+    var anonymous: any RetryGate { self }
 }

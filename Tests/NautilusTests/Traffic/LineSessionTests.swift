@@ -45,7 +45,7 @@ struct LineSessionTests {
                 transport: transport,
                 clock: clock
             )
-            async let first = request.result(with: service.signedOut)
+            async let first = request.result(with: service.anonymous)
             try await transport.waitForAttempts(count: 1)
             async let second = request.result(with: service)
             try await clock.sleep(for: .seconds(5))
@@ -125,7 +125,7 @@ struct LineSessionTests {
                 transport: transport,
                 clock: clock
             )
-            async let first = Ping().result(with: service.signedOut)
+            async let first = Ping().result(with: service.anonymous)
             try await transport.waitForAttempts(count: 1)
             async let second = Ping().result(with: service)
             try await clock.sleep(for: .seconds(5))

@@ -26,8 +26,8 @@ private struct DerivedRetrierFactory<Base: Request>: RetrierFactory {
 
     var descriptions: [RetryDescription] { factory.descriptions }
     var sharingKey: SharingKey? { factory.sharingKey }
-    var signedOut: any RetrierFactory {
-        DerivedRetrierFactory(factory: factory.signedOut, base: base, repeats: repeats)
+    var anonymous: any RetrierFactory {
+        DerivedRetrierFactory(factory: factory.anonymous, base: base, repeats: repeats)
     }
 }
 

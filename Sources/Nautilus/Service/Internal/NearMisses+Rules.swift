@@ -109,7 +109,7 @@ extension NearMisses {
             },
             Rule("deadline", Duration?.self),
             Rule("streamsResponse", Bool.self),
-            Rule("isForGuests", Bool.self),
+            Rule("isAnonymous", Bool.self),
             Rule("allowsHedging", Bool.self),
             Rule("allowsBodyAcrossOrigins", Bool.self),
             Rule("linkRelation", String.self),

@@ -5,8 +5,8 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A service without its authorization")
-struct SignedOutTests {
+@Suite("An anonymous service")
+struct AnonymousServiceTests {
     private static func authorizing(_ coordinator: RefreshCoordinator<String>) -> any RetrierFactory {
         coordinator.authorization { token, request in request.header[.authorization] = "Bearer \(token)" }
     }
@@ -25,7 +25,7 @@ struct SignedOutTests {
                 transport: transport,
                 clock: simulation.clock
             )
-            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.signedOut) }
+            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.anonymous) }
             #expect(error?.trace.delays == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
             #expect(transport.attempts.map { $0.header[.authorization] } == [nil, nil, nil, nil, nil])
         }
@@ -39,7 +39,7 @@ struct SignedOutTests {
             retrierFactory: Self.authorizing(RefreshCoordinator(credential: "anna") { $0 }),
             transport: transport
         )
-        _ = try await Ping.get.schedule(with: service.signedOut(unless: isSignedIn))
+        _ = try await Ping.get.schedule(with: service.anonymous(unless: isSignedIn))
         #expect(transport.attempts.map { $0.header[.authorization] } == [isSignedIn ? "Bearer anna" : nil])
     }
 
@@ -58,7 +58,7 @@ struct SignedOutTests {
             transport: transport
         )
         for attempts in [2, 1] {
-            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.signedOut) }
+            let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.anonymous) }
             #expect(error?.trace.attempts.count == attempts)
         }
     }
@@ -67,7 +67,7 @@ struct SignedOutTests {
     func plain() async throws {
         let transport = ScriptedTransport(.status(503), afterLast: .repeat)
         let service = AnyHttpService(apiUrl: "api.example.com", transport: transport)
-        await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.signedOut) }
+        await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: service.anonymous) }
         #expect(transport.count == 1)
     }
 
@@ -82,7 +82,7 @@ struct SignedOutTests {
             retrierFactory: ComposedRetrier.factory(factory, NilRetrier.factory()),
             transport: transport
         )
-        _ = try? await Ping.get.schedule(with: service.signedOut)
+        _ = try? await Ping.get.schedule(with: service.anonymous)
         #expect(transport.count == (authorizes ? 1 : 2))
     }
 
@@ -106,7 +106,7 @@ struct SignedOutTests {
             )
             async let refreshed = coordinator.refresh(rejecting: coordinator.grant())
             try await clock.sleep(for: .seconds(1))
-            _ = try await Ping.get.schedule(with: service.signedOut)
+            _ = try await Ping.get.schedule(with: service.anonymous)
             #expect(clock.now.offset == .seconds(4))
             _ = try await refreshed
             #expect(clock.now.offset == .seconds(20))
@@ -133,7 +133,7 @@ struct SignedOutTests {
             )
             let coordinator = RefreshCoordinator(credential: "anna", clock: clock) { _ in
                 do throws(HttpError) {
-                    return try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.signedOut)
+                    return try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.anonymous)
                 } catch {
                     // So that the coordinator does not ask again.
                     throw TerminalRefreshFailure("the renewal failed", underlying: error)
@@ -159,12 +159,12 @@ struct SignedOutTests {
                     clock: clock
                 )
             }
-            let guest = sites.signedOut
-            async let first = Ping.get.schedule(with: guest)
+            let anonymous = sites.anonymous
+            async let first = Ping.get.schedule(with: anonymous)
             try await clock.sleep(for: .milliseconds(100))
             sites.select("production")
             _ = try await first
-            _ = try await Ping.get.schedule(with: guest)
+            _ = try await Ping.get.schedule(with: anonymous)
             let hosts = transport.attempts.map(\.request.url.host)
             #expect(hosts == ["staging.example.com", "staging.example.com", "production.example.com"])
         }

@@ -7,16 +7,16 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Guests and users of one service, in more than one call")
-struct GuestSequenceTests {
-    private struct GuestFeed: Request {
+@Suite("Anonymous and users' streams and cached calls of one service")
+struct AnonymousSequenceTests {
+    private struct AnonymousFeed: Request {
         typealias Result = HttpBodyStream
-        var isForGuests: Bool { true }
+        var isAnonymous: Bool { true }
         var route: HttpRoute { ["feed"] }
     }
 
-    @Test("downloads and feeds for guests have the retriers that their service has for them", arguments: [true, false])
-    func streamsForGuests(isFeed: Bool) async throws {
+    @Test("anonymous downloads and feeds have their service's retriers for anonymous calls", arguments: [true, false])
+    func anonymousStreams(isFeed: Bool) async throws {
         try await TokenWorld.run { world in
             let session = world.process()
             let event = ScriptedReply.chunks(header: [.contentType: "text/event-stream"], [Data("data: 1\n\n".utf8)])
@@ -32,12 +32,12 @@ struct GuestSequenceTests {
             }
             if isFeed {
                 var count = 0
-                for try await _ in GuestFeed().events(with: service) { count += 1 }
+                for try await _ in AnonymousFeed().events(with: service) { count += 1 }
                 #expect((count, transport.count) == (2, 3))
             } else {
                 let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
                 defer { try? FileManager.default.removeItem(at: folder) }
-                try await GuestFeed().download(to: folder, with: service)
+                try await AnonymousFeed().download(to: folder, with: service)
                 #expect(transport.count == 2)
             }
         }
