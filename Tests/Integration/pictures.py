@@ -111,7 +111,7 @@ def two_tiers():
         if number:
             picture.arrow((x - 28, 105), (x - 2, 105))
     picture.arrow((704, 130), (704, 150), (150, 150), (150, 170))
-    picture.box(48, 172, 784, 180, "NetworkInterceptor: around each send", "attempts, second sends of a hedge, side requests", "send", top=True)
+    picture.box(48, 172, 784, 180, "NetworkInterceptor: around each send", "attempts, second sends of a hedge, subrequests", "send", top=True)
     stages = [
         ("hedging", "Hedging"),
         ("waiting", "ConcurrencyLimit,\nPacing"),

@@ -11,14 +11,14 @@ public struct AttemptContext: Sendable {
     /// The time left until the call's deadline when the attempt began; nil when there is no deadline.
     public var remaining: Duration? { fixed.value.remaining }
     /// Whether the response's body is read while it arrives; then interceptors find ``HttpResponse/body`` empty.
-    public var streamsResponse: Bool { fixed.value.streamsResponse && !isSideRequest }
+    public var streamsResponse: Bool { fixed.value.streamsResponse && !isSubrequest }
     /// The statuses that the request accepts as answers; a redirect among them is not followed.
     public var acceptedStatusCodes: HttpStatusCodes { fixed.value.acceptedStatusCodes }
-    /// Whether this is the context of a side request, made by a call interceptor with ``CallContext/send(_:)``, rather
+    /// Whether this is the context of a subrequest, made by a call interceptor with ``CallContext/send(_:)``, rather
     /// than of the attempt's own request.
-    public var isSideRequest: Bool { sideRequest > 0 }
-    /// The number of the side request among those of its attempt, from 1; 0 for the attempt's own request.
-    public private(set) var sideRequest = 0
+    public var isSubrequest: Bool { subrequest > 0 }
+    /// The number of the subrequest among those of its attempt, from 1; 0 for the attempt's own request.
+    public private(set) var subrequest = 0
     /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
     /// The way in which the service writes and reads JSON, for an interceptor or a transport that does so, too.
@@ -242,16 +242,16 @@ extension AttemptContext {
 
     /// The call, if this attempt's own request may be sent twice; nil otherwise.
     var hedgeable: HedgeableCall? {
-        isSideRequest || streamsResponse || hedged != nil ? nil : fixed.value.hedgeable
+        isSubrequest || streamsResponse || hedged != nil ? nil : fixed.value.hedgeable
     }
 
     /// The sessions that the call belongs to.
     var sessions: [CallSession] { fixed.value.sessions }
 
-    /// This context for the attempt's side request of this number, whose answer is read as a whole.
-    func aside(_ number: Int) -> AttemptContext {
+    /// This context for the attempt's subrequest of this number, whose answer is read as a whole.
+    func forSubrequest(_ number: Int) -> AttemptContext {
         var context = self
-        context.sideRequest = number
+        context.subrequest = number
         return context
     }
 }

@@ -85,10 +85,10 @@ public struct HttpError: Error, Sendable {
         get { fields.value.coders }
         set { fields.value.coders = newValue }
     }
-    /// Whether it is a side request's failure.
-    var isAside: Bool {
-        get { fields.value.isAside }
-        set { fields.value.isAside = newValue }
+    /// Whether it is a subrequest's failure.
+    var isOfSubrequest: Bool {
+        get { fields.value.isOfSubrequest }
+        set { fields.value.isOfSubrequest = newValue }
     }
     /// Whether a call has ended with this error; thrown inside another call, it is not that call's own failure.
     public var isFinal: Bool { fields.value.isFinal }
@@ -168,7 +168,7 @@ public struct HttpError: Error, Sendable {
         var attempt: Int
         var trace: CallTrace
         var coders: JsonCoders.Carried?
-        var isAside: Bool = false
+        var isOfSubrequest: Bool = false
         var isFinal: Bool = false
     }
 

@@ -35,8 +35,8 @@ extension Call {
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if let exchange { error.exchange = exchange }
-        let isOwn = error.exchange?.call == scope.id && !error.isAside
-        // Another service's call, a side request or an actor's work was cancelled; this call goes on.
+        let isOwn = error.exchange?.call == scope.id && !error.isOfSubrequest
+        // Another service's call, a subrequest or an actor's work was cancelled; this call goes on.
         if error.kind == .cancelled, !Task.isCancelled, !isOwn {
             error.kind = .custom
             error.underlying = error.underlying ?? thrown
@@ -49,8 +49,8 @@ extension Call {
         return error
     }
 
-    /// Creates a failure of a side request, regardless of how far the call has come meanwhile.
-    func failureAside(
+    /// Creates a failure of a subrequest, regardless of how far the call has come meanwhile.
+    func subrequestFailure(
         _ thrown: any Error,
         in stage: CallStage,
         delivery: Delivery,
@@ -59,7 +59,7 @@ extension Call {
     ) -> HttpError {
         var error = HttpError(wrapping: thrown, stage: stage, delivery: delivery)
         if error.request == nil { error.request = RequestSummary(request, serviceOrigin: context.serviceOrigin) }
-        (error.attempt, error.call, error.isAside) = (context.number, book.identity, true)
+        (error.attempt, error.call, error.isOfSubrequest) = (context.number, book.identity, true)
         error.coders = carriedCoders
         return error
     }
@@ -67,10 +67,10 @@ extension Call {
     /// Completes a failure by the records of its attempt: its delivery becomes at least theirs. A sign-out after a 503, for
     /// instance, has sent nothing itself, and the request may have been executed all the same.
     private func locate(_ error: inout HttpError) {
-        // A side request's failure concerns only itself: it tells nothing about the rest of the attempt.
-        let isAside = error.isAside || error.exchange.map(book.isApart) == true
-        if isAside { (error.delivery, error.request) = (.notSent, nil) }
-        let own = error.exchange.flatMap { $0.call == scope.id && !isAside ? $0.number : nil }
+        // A subrequest's failure concerns only itself: it tells nothing about the rest of the attempt.
+        let isOfSubrequest = error.isOfSubrequest || error.exchange.map(book.isSubrequest) == true
+        if isOfSubrequest { (error.delivery, error.request) = (.notSent, nil) }
+        let own = error.exchange.flatMap { $0.call == scope.id && !isOfSubrequest ? $0.number : nil }
         let attempt = book.delivery(besides: own)
         // A later failure does not undo what an earlier exchange of this attempt may have done.
         error.delivery = max(error.delivery, attempt.delivery)

@@ -112,14 +112,14 @@ extension Call: CallPath {
 
     func account(at depth: Int) -> String? { bound.account(of: depth) }
 
-    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
-        sideRequests += 1
+    func sendSubrequest(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
+        subrequests += 1
         if !request.method.isSafe { hasSentChange = true }
-        let context = context.aside(sideRequests)
+        let context = context.forSubrequest(subrequests)
         do {
-            return try await path(as: .side).send(request.withoutKey(builder.key), context)
+            return try await path(as: .subrequest).send(request.withoutKey(builder.key), context)
         } catch {
-            throw failureAside(error, in: .intercept, delivery: .notSent, of: request, context)
+            throw subrequestFailure(error, in: .intercept, delivery: .notSent, of: request, context)
         }
     }
 }
@@ -134,7 +134,7 @@ extension HttpRequest {
         return request
     }
 
-    /// This request without its key if that is the key of the call's own request, which a side request must not have.
+    /// This request without its key if that is the key of the call's own request, which a subrequest must not have.
     fileprivate func withoutKey(_ own: String?) -> HttpRequest {
         guard let own, header[.idempotencyKey] == own else { return self }
         var request = self

@@ -45,7 +45,7 @@ extension Call {
     /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of
     /// something else, which tells nothing about the server.
     private func answered(_ response: HttpResponse<Data>) -> CallTrace.Exchange? {
-        let own = response.exchange.flatMap { $0.call == scope.id && !book.isApart($0) ? $0 : nil }
+        let own = response.exchange.flatMap { $0.call == scope.id && !book.isSubrequest($0) ? $0 : nil }
         guard let exchange = own ?? book.lastEnded, let status = exchange.status,
             status < 400 || request.acceptedStatusCodes.contains(status)
         else { return nil }

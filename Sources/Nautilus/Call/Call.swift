@@ -34,8 +34,8 @@ final class Call<R: Request> {
     var decoded: (exchange: Int, result: any Sendable)?
     /// The server's last answer, kept for the call tier; nil for none.
     var lastAnswer: HttpResponse<Data>?
-    /// How many side requests its interceptors have made.
-    var sideRequests = 0
+    /// How many subrequests its interceptors have made.
+    var subrequests = 0
     /// Whether an answer is welcome that is not to a request of this call.
     var mayShare = true
     /// Whether the call tier has sent a request that may change something.

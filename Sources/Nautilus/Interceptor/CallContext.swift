@@ -1,6 +1,6 @@
 import Foundation
 
-/// A call as its interceptors see it, through which they can also send further requests.
+/// A call as its interceptors see it, through which they can also send subrequests.
 ///
 /// Not `Sendable`: it belongs to the call's task.
 public struct CallContext {
@@ -69,8 +69,8 @@ public struct CallContext {
         (self.path, self.attempt, self.mayShare, self.depth) = (path, attempt, mayShare, depth)
     }
 
-    /// Sends a request in addition to the call's own, for instance to fetch a token first, or to poll a job; one after the
-    /// other.
+    /// Sends a subrequest: a request in addition to the call's own, for instance to fetch a token first, or to poll a job.
+    /// Send subrequests one after the other.
     ///
     /// It passes the network tier, is authorized by the call's credentials, follows redirects, and has the attempt's
     /// timeout. Its answer is returned as it is, whatever its status, and nothing is retried. It has an exchange of its own
@@ -81,7 +81,7 @@ public struct CallContext {
     ///
     /// - Throws: ``HttpError``; another error in a context that a test has made, which has no call.
     public func send(_ request: HttpRequest) async throws -> HttpResponse<Data> {
-        try await path.sendAside(request, attempt)
+        try await path.sendSubrequest(request, attempt)
     }
 
     /// Makes the same call again, with a retrier of its own, without the hook, and outside of this call: no deadline but its
@@ -143,7 +143,7 @@ protocol CallPath: AnyObject {
     var hasLostAnswer: Bool { get }
     /// The call's account as the interceptor at `depth` names it.
     func account(at depth: Int) -> String?
-    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data>
+    func sendSubrequest(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data>
 }
 
 /// In place of the call in a context that a test has made.
@@ -164,7 +164,7 @@ private final class NoCall: CallPath {
 
     func account(at depth: Int) -> String? { account }
 
-    func sendAside(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
+    func sendSubrequest(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
         throw AttemptIsOver()
     }
 }

@@ -22,7 +22,7 @@ public enum NetworkStage: Int, Sendable {
     case network
 }
 
-/// Wraps each send of a request, side requests included: when it has let the request through, the credential is put on it
+/// Wraps each send of a request, subrequests included: when it has let the request through, the credential is put on it
 /// and it goes out.
 ///
 /// If the credential has gone while the request was held back, the request comes back with an error, waits for the next

@@ -6,8 +6,8 @@ extension CallTrace {
         public enum Role: String, Sendable, Hashable {
             /// The attempt's own request.
             case main
-            /// An additional request by an interceptor, made by ``CallContext/send(_:)`` or with `next`.
-            case side
+            /// A subrequest: another request, which an interceptor has made with ``CallContext/send(_:)``.
+            case subrequest
             /// The second send of a slow attempt.
             case hedge
             /// A hop to which a redirect has led.

@@ -114,7 +114,7 @@ extension CallTrace.Attempt {
         let number = "#\(number)".padded(to: 4)
         let first = "  \(number)at \(start.brief.padded(to: 10)) \(ending)"
         // The first line already tells of the main exchange, and a hedge has a line of its own.
-        let besides = exchanges.filter { $0.role == .side || $0.role == .redirect }.map(\.description)
+        let besides = exchanges.filter { $0.role == .subrequest || $0.role == .redirect }.map(\.description)
         let repeats = exchanges.filter { $0.role == .main || $0.role == .hedge }.compactMap(\.connection?.repetition)
         let details = besides + repeats + [hedge?.description, decision?.description].compactMap { $0 }
         return [first] + details.map { "      \($0)" }

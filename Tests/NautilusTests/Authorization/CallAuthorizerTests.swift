@@ -23,8 +23,8 @@ struct CallAuthorizerTests {
         return response
     }
 
-    /// The same by side requests, whose failure it throws.
-    static let pollingAside = Closure { request, context, next in
+    /// The same by subrequests, whose failure it throws.
+    static let pollingBySubrequest = Closure { request, context, next in
         var response = try await next(request)
         while response.status == 202 {
             response = try await context.send(HttpRequest(url: request.url.appending(path: "job")))
@@ -69,7 +69,7 @@ struct CallAuthorizerTests {
 
     @Test(
         "C1: an order that was answered 202 is placed once, when only the question what became of it is answered 401",
-        arguments: [polling, pollingAside]
+        arguments: [polling, pollingBySubrequest]
     )
     func orderedOnce(interceptor: Closure) async throws {
         let outcome = try await Self.outcome(by: interceptor) { request, _ in
@@ -149,7 +149,7 @@ struct CallAuthorizerTests {
         #expect((outcome.sends, outcome.refreshes) == ([], 0))
     }
 
-    @Test("a 401 of another origin's side request says nothing of the credential, and carried none")
+    @Test("a 401 of another origin's subrequest says nothing of the credential, and carried none")
     func elsewhere() async throws {
         let asking = Closure { request, context, next in
             let other = try #require(URL(string: "https://other.example.com/flags"))

@@ -110,16 +110,16 @@ struct ExchangeTests {
         #expect(outcome.trace.exchanges.map(\.role) == [.main, .main])
     }
 
-    // MARK: - Side requests
+    // MARK: - Subrequests
 
-    @Test("a side request has its own place in the trace, passes the network tier, and answers for itself")
-    func sideRequest() async throws {
+    @Test("a subrequest has its own place in the trace, passes the network tier, and answers for itself")
+    func subrequest() async throws {
         let asking = Closure { request, context, next in
-            let aside = try await context.send(Self.helper(nil))
-            #expect(aside.status == 500)
-            #expect(aside.exchange?.role == .side)
-            #expect(aside.request?.header["X-Inner"] == "yes")
-            #expect(context.exchanges.map(\.role) == [.side])
+            let subrequest = try await context.send(Self.helper(nil))
+            #expect(subrequest.status == 500)
+            #expect(subrequest.exchange?.role == .subrequest)
+            #expect(subrequest.request?.header["X-Inner"] == "yes")
+            #expect(context.exchanges.map(\.role) == [.subrequest])
             return try await next(request)
         }
         let inner = OwnNetworkInterceptor { request, _, next in
@@ -130,16 +130,16 @@ struct ExchangeTests {
         let transport = ScriptedTransport(.status(500), .status(503), .status(500), .reply(text: "ok"))
         let outcome = try await outcome(of: Ping.get, interceptors: [asking, inner], transport)
         #expect(outcome.response?.body == "ok")
-        #expect(outcome.trace.attempts.map { $0.exchanges.map(\.role) } == [[.side, .main], [.main], [.main]])
+        #expect(outcome.trace.attempts.map { $0.exchanges.map(\.role) } == [[.subrequest, .main], [.main], [.main]])
         #expect(outcome.trace.exchanges.map(\.number) == [1, 2, 3, 4])
         #expect(outcome.trace.exchanges.map(\.attempt) == [1, 1, 2, 3])
         #expect(outcome.trace.exchanges.map(\.status) == [500, 503, 500, 200])
-        // The POST that may have run at the side does not keep the GET from being repeated.
+        // The subrequest, a POST that may have run, does not keep the GET from being repeated.
         #expect(outcome.trace.attempts.first?.decision?.action == .retry(after: .milliseconds(500)))
     }
 
-    @Test("side requests are authorized by the call's own credential")
-    func sideAuthorization() async throws {
+    @Test("subrequests are authorized by the call's own credential")
+    func subrequestAuthorization() async throws {
         let written = Counter()
         let credential = AwaitedCredential {
             await Task.yield()

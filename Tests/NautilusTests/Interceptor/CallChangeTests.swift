@@ -29,8 +29,8 @@ private struct Number: Request, Hashable {
 
 @Suite("CallInterceptor: what it changes and sends", .endsInTime)
 struct CallChangeTests {
-    @Test("a side POST is not made again since the answer cannot be read", arguments: [HttpMethod.post, .get])
-    func sidePost(method: HttpMethod) async throws {
+    @Test("a POST subrequest is not made again since the answer cannot be read", arguments: [HttpMethod.post, .get])
+    func postSubrequest(method: HttpMethod) async throws {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { request, _ in .reply(text: "not a number") }
@@ -183,8 +183,8 @@ struct CallChangeTests {
         }
     }
 
-    @Test("a side request in the place of a failed call refunds nothing")
-    func sideAnswer() async throws {
+    @Test("a subrequest in the place of a failed call refunds nothing")
+    func subrequestAnswer() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { request, _ in
@@ -212,7 +212,7 @@ struct CallChangeTests {
         }
     }
 
-    @Test("the trace of an answer in the place of a failure says whose it is, and has the side request")
+    @Test("the trace of an answer in the place of a failure says whose it is, and has the subrequest")
     func inPlaceOfFailure() async throws {
         let transport = ScriptedTransport { request, _ in
             request.url.path == "/mirror" ? .reply(text: "mirror") : .status(503)
@@ -225,9 +225,9 @@ struct CallChangeTests {
                     do {
                         return try await next(request)
                     } catch {
-                        var aside = request
-                        aside.url = mirror
-                        return try await context.send(aside)
+                        var subrequest = request
+                        subrequest.url = mirror
+                        return try await context.send(subrequest)
                     }
                 }
             ],

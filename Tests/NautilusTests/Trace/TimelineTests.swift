@@ -129,11 +129,11 @@ struct TimelineTests {
         #expect(reason.description == expected)
     }
 
-    @Test("an attempt tells of its side requests and redirects, and not of the exchange that its own line tells of")
+    @Test("an attempt tells of its subrequests and redirects, and not of the exchange that its own line tells of")
     func exchanges() throws {
         let url = try URL.reading("https://api.example.com/notes")
         let origin = try #require(HttpOrigin(url))
-        let exchanges = try [CallTrace.Exchange.Role.side, .main, .redirect].enumerated().map { index, role in
+        let exchanges = try [CallTrace.Exchange.Role.subrequest, .main, .redirect].enumerated().map { index, role in
             CallTrace.Exchange(
                 call: 1,
                 number: index + 1,
@@ -155,7 +155,7 @@ struct TimelineTests {
             trace.description == """
                 no request: 1 attempt in 0 ms
                   #1  at 0 ms       200 after 12 ms
-                      side: GET https://api.example.com/notes: 204 after 3 ms
+                      subrequest: GET https://api.example.com/notes: 204 after 3 ms
                       redirect: GET https://api.example.com/notes: 204 after 3 ms
                 """
         )

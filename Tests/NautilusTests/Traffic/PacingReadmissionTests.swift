@@ -144,16 +144,16 @@ struct PacingReadmissionTests {
         #expect(counts == [10, 10, 10])
     }
 
-    /// Sends three requests besides.
-    private struct Besides: CallInterceptor {
+    /// Sends three subrequests.
+    private struct Subrequests: CallInterceptor {
         func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
             for _ in 1...3 { _ = try await context.send(request) }
             return try await next(request)
         }
     }
 
-    @Test("keeps its rate with side requests", arguments: 1...20 as ClosedRange<UInt64>)
-    func sideRequests(seed: UInt64) async throws {
+    @Test("keeps its rate with subrequests", arguments: 1...20 as ClosedRange<UInt64>)
+    func subrequests(seed: UInt64) async throws {
         let starts = try await simulate(seed: seed) { simulation in
             let pacing = Pacing(
                 rate: .requests(5, per: .seconds(1)),
@@ -161,7 +161,7 @@ struct PacingReadmissionTests {
                 random: simulation.random
             )
             let world = World(simulation, pacing, taking: .milliseconds(50), isRandom: true)
-            let service = world.service.with { $0.interceptors.insert(Besides(), at: 0) }
+            let service = world.service.with { $0.interceptors.insert(Subrequests(), at: 0) }
             await withTaskGroup(of: Void.self) { group in
                 for _ in 1...6 { group.addTask { try? await AnyRequest(.get, ["a"]).schedule(with: service) } }
             }

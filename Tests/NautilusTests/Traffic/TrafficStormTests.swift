@@ -60,7 +60,7 @@ private struct TrafficStorm: Sendable {
         let base = AnyHttpService<HttpError>(
             apiUrl: "api.example.com",
             interceptors: [
-                Besides(random: random), limit, Arriving(clock: clock, book: book), pacing, breaker,
+                Subrequests(random: random), limit, Arriving(clock: clock, book: book), pacing, breaker,
                 Passing(clock: clock, book: book, longest: weather.maxWait),
             ],
             transport: server,
@@ -249,11 +249,11 @@ private final class StormBook: Sendable {
 }
 
 extension AttemptContext {
-    fileprivate var name: String { "\(call.id) \(number) \(sideRequest)" }
+    fileprivate var name: String { "\(call.id) \(number) \(subrequest)" }
 }
 
-/// Sends up to two requests besides.
-private struct Besides: CallInterceptor {
+/// Sends up to two subrequests.
+private struct Subrequests: CallInterceptor {
     let random: any RandomSource
 
     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {

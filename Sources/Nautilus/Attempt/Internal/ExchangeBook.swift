@@ -1,7 +1,7 @@
 import Foundation
 
 /// A record of each exchange of one call, accessible to everything that sends for the call: its own task, the tasks of
-/// a hedge, the side requests of an interceptor.
+/// a hedge, the subrequests of an interceptor.
 struct ExchangeBook: Sendable {
     /// An exchange under way.
     struct Entry: Sendable {
@@ -21,8 +21,8 @@ struct ExchangeBook: Sendable {
         var progress: [Int: ExchangeProgress] = [:]
         /// The records of exchanges under way whose attempt is over, by number.
         var late: [Int: CallTrace.Exchange] = [:]
-        /// The numbers of side requests, which count for themselves and not for the attempt.
-        var apart: Set<Int> = []
+        /// The numbers of subrequests, which count for themselves and not for the attempt.
+        var subrequests: Set<Int> = []
         /// The index of the record that ended last, among those that count for the attempt.
         var lastEnded: Int?
         var hedge = HedgeNote()
@@ -31,7 +31,7 @@ struct ExchangeBook: Sendable {
             for record in records where record.outcome == .unfinished { late[record.number] = record }
             records.removeAll(keepingCapacity: true)
             progress.removeAll()
-            apart.removeAll()
+            subrequests.removeAll()
             (lastEnded, hedge) = (nil, HedgeNote())
         }
 
@@ -103,9 +103,9 @@ struct ExchangeBook: Sendable {
         let attempt: Int
         /// The number of the exchange that it continues; nil for none.
         var root: Int?
-        /// Whether its effects count as the attempt's; a side request's do not.
+        /// Whether its effects count as the attempt's; a subrequest's do not.
         var countsForAttempt = true
-        /// Whether it may still be under way when its attempt ends, like a losing send or an abandoned side request.
+        /// Whether it may still be under way when its attempt ends, like a losing send or an abandoned subrequest.
         var mayOutliveAttempt = false
         var redirects: RedirectSummary?
     }
@@ -138,7 +138,7 @@ struct ExchangeBook: Sendable {
                 outcome: .unfinished,
                 delivery: .maybeExecuted
             )
-            if !opening.countsForAttempt { state.apart.insert(number) }
+            if !opening.countsForAttempt { state.subrequests.insert(number) }
             // If its attempt is over, the exchange gets a record, but no place in the next attempt.
             guard opening.attempt == state.attempt else {
                 state.late[number] = record
@@ -191,7 +191,7 @@ struct ExchangeBook: Sendable {
             guard state.has(entry) else { return }
             state.records[entry.index] = record
             if !state.progress.isEmpty { state.progress[entry.number] = nil }
-            guard !state.apart.contains(record.root) else { return }
+            guard !state.subrequests.contains(record.root) else { return }
             // A losing send ends without an answer, perhaps after the winning one.
             let last = state.lastEnded.map { state.records[$0] }
             if record.status == nil, let last, last.root == record.root, last.status != nil { return }
@@ -215,9 +215,9 @@ struct ExchangeBook: Sendable {
         }
     }
 
-    /// Whether an exchange is a side request, which does not count for the attempt.
-    func isApart(_ exchange: CallTrace.Exchange) -> Bool {
-        state.withLock { $0.apart.contains(exchange.root) }
+    /// Whether an exchange is a subrequest, which does not count for the attempt.
+    func isSubrequest(_ exchange: CallTrace.Exchange) -> Bool {
+        state.withLock { $0.subrequests.contains(exchange.root) }
     }
 
     /// The exchange of the current attempt that ended last; nil when none has.
@@ -235,7 +235,7 @@ struct ExchangeBook: Sendable {
     ) -> (delivery: Delivery, request: RequestSummary?, mustNotBeRepeated: Bool) {
         state.withLock { state in
             var (delivery, speaker, mustNotBeRepeated) = (Delivery.notSent, CallTrace.Exchange?.none, false)
-            for record in state.records where !state.apart.contains(record.root) {
+            for record in state.records where !state.subrequests.contains(record.root) {
                 if record.number != excluded {
                     delivery = max(delivery, record.delivery)
                     mustNotBeRepeated = mustNotBeRepeated || record.mustNotBeRepeated

@@ -3,7 +3,7 @@ import Foundation
 /// The way of one request through the network tier: it waits for its credentials, passes the network interceptors, is
 /// authorized, and goes out.
 ///
-/// A value that any task may use: a hedge sends twice at once, and a side request beside the call's own.
+/// A value that any task may use: a hedge sends twice at once, and a subrequest beside the call's own.
 struct NetworkPath: Sendable {
     /// How often a request comes back from the tier since its credential has gone meanwhile.
     private static var maxRounds: Int { 3 }
@@ -98,8 +98,8 @@ struct NetworkPath: Sendable {
         do {
             try authorize(&request, context, round)
             try check.finish(&request)
-            // A side request's key is its own, and the call does not repeat it.
-            if role == .side { request.isKeyKept = true }
+            // A subrequest's key is its own, and the call does not repeat it.
+            if role == .subrequest { request.isKeyKept = true }
             number = follower.book.takeNumber()
             context.hedged?.progress.begin()
             try context.hedged?.willWrite(number)
@@ -110,11 +110,11 @@ struct NetworkPath: Sendable {
         let opening = ExchangeBook.Opening(
             role: context.hedged?.sending == .second ? .hedge : role,
             number: number,
-            // A side request belongs to the attempt that is under way, or was the last.
-            attempt: role == .side ? follower.book.attempt : context.number,
+            // A subrequest belongs to the attempt that is under way, or was the last.
+            attempt: role == .subrequest ? follower.book.attempt : context.number,
             root: context.hedged?.root,
-            countsForAttempt: role != .side,
-            mayOutliveAttempt: role == .side || context.hedged != nil
+            countsForAttempt: role != .subrequest,
+            mayOutliveAttempt: role == .subrequest || context.hedged != nil
         )
         let (outcome, timeout) = await follow(request, context.preparing(number), opening)
         return try settle(outcome, timedOut: timeout)

@@ -26,7 +26,7 @@ struct RedirectFollower: Sendable {
     /// The statuses that the caller wants to see; a redirect with one of them counts as an answer.
     let accepted: HttpStatusCodes
     let book: ExchangeBook
-    /// Says which status counts for an answer. Nil for side requests, whose answers are not the request's.
+    /// Says which status counts for an answer. Nil for subrequests, whose answers are not the request's.
     var classifier: (any AnswerClassifier)?
     /// The sessions that the call belongs to.
     var sessions: [CallSession] = []

@@ -4,20 +4,20 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("What a side request does, and what it says of the attempt")
-struct SideRequestDeliveryTests {
-    private static let aside = HttpRequest(url: .broken("https://api.example.com/status"))
+@Suite("What a subrequest does, and what it says of the attempt")
+struct SubrequestDeliveryTests {
+    private static let subrequest = HttpRequest(url: .broken("https://api.example.com/status"))
 
     /// A credential that cannot be fetched for what goes to `/status`.
     private static let failing = WrittenCredential { request in
         if request.url.path == "/status" { throw URLError(.timedOut) }
     }
 
-    @Test("a side GET that could not be authorized does not make an executed POST go out again")
-    func sidePrepare() async throws {
+    @Test("a GET subrequest that could not be authorized does not make an executed POST go out again")
+    func unauthorized() async throws {
         let asking = ClosureInterceptor { request, context, next in
             let response = try await next(request)
-            _ = try await context.send(Self.aside)
+            _ = try await context.send(Self.subrequest)
             return response
         }
         let transport = ScriptedTransport(.reply(text: "made"), afterLast: .repeat)
@@ -32,10 +32,10 @@ struct SideRequestDeliveryTests {
         #expect(outcome.error?.isSafeToRepeat == false)
     }
 
-    @Test("a side POST that got lost does not keep the call's own GET, which was lost as well, from being tried again")
-    func lostSide() async throws {
+    @Test("a POST subrequest that got lost does not keep the call's own GET, lost as well, from being tried again")
+    func lost() async throws {
         let asking = ClosureInterceptor { request, context, next in
-            _ = try? await context.send(HttpRequest(method: .post, url: Self.aside.url))
+            _ = try? await context.send(HttpRequest(method: .post, url: Self.subrequest.url))
             return try await next(request)
         }
         let transport = ScriptedTransport(
@@ -52,12 +52,12 @@ struct SideRequestDeliveryTests {
         "a poll that is answered 401 is made again alone, or fails alone: the order that was accepted goes out once",
         arguments: [true, false]
     )
-    func pollRejected(isAside: Bool) async throws {
+    func pollRejected(isSubrequest: Bool) async throws {
         let polling = ClosureInterceptor { request, context, next in
             let accepted = try await next(request)
             guard accepted.status == 202 else { return accepted }
             let poll = HttpRequest(url: .broken("https://api.example.com/jobs/1"))
-            return isAside ? try await context.send(poll) : try await next(poll)
+            return isSubrequest ? try await context.send(poll) : try await next(poll)
         }
         let transport = ScriptedTransport { request, _ in
             if request.method == .post { return .status(202) }
@@ -71,8 +71,8 @@ struct SideRequestDeliveryTests {
             transport
         )
         #expect(transport.count(of: .post, "/things") == 1)
-        #expect(outcome.response?.body == (isAside ? nil : "made"))
-        #expect(outcome.error?.kind == (isAside ? .status(401) : nil))
+        #expect(outcome.response?.body == (isSubrequest ? nil : "made"))
+        #expect(outcome.error?.kind == (isSubrequest ? .status(401) : nil))
     }
 
     @Test(
