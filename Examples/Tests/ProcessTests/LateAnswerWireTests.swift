@@ -38,7 +38,7 @@ struct LateAnswerWireTests {
         let session = Self.session(server, transport)
         let first = await server.signInExpired()
         try await session.signIn(OAuthCredential(first))
-        let grant = Task { try await session.grant() }
+        let credential = Task { try await session.credential() }
         // The server has rotated, and nothing of its answer is sent before the barrier opens.
         await answer.waitForArrivals(1)
         let rotated = await server.liveRefreshTokens
@@ -49,28 +49,28 @@ struct LateAnswerWireTests {
         switch end {
         case .signOut:
             async let signOut: Void = session.signOut()
-            try await Self.expect(.signedOut, of: grant)
+            try await Self.expect(.signedOut, of: credential)
             await answer.open()
             try await signOut
         case .signOutNow, .signOutNowAndFlush:
             let rest = session.signOutNow()
             #expect(!session.isSignedIn)
-            try await Self.expect(.signedOut, of: grant)
+            try await Self.expect(.signedOut, of: credential)
             await answer.open()
             if end == .signOutNow { try await rest.finish() } else { try await session.flush() }
         case .revokingSignIn:
             try await session.signIn(next, revokingReplaced: true)
-            try await Self.expect(.superseded, of: grant)
+            try await Self.expect(.superseded, of: credential)
             await answer.open()
             try await session.flush()
         case .revokingSlowSignIn:
             try await session.signIn(revokingReplaced: true) { next }
-            try await Self.expect(.superseded, of: grant)
+            try await Self.expect(.superseded, of: credential)
             await answer.open()
             try await session.flush()
         case .signInAndOut:
             try await session.signIn(next)
-            try await Self.expect(.superseded, of: grant)
+            try await Self.expect(.superseded, of: credential)
             await answer.open()
             // The late answer is kept for the next sign-out.
             try await session.flush()
@@ -103,9 +103,9 @@ struct LateAnswerWireTests {
     /// The call ends though the answer of its refresh is still on its way.
     private static func expect(
         _ end: RefreshError,
-        of grant: Task<OAuthSession.Grant, any Error>
+        of credential: Task<OAuthSession.VersionedCredential, any Error>
     ) async throws {
-        let error = await #expect(throws: RefreshError.self) { try await grant.value }
+        let error = await #expect(throws: RefreshError.self) { try await credential.value }
         #expect(error.map { "\($0)" } == "\(end)")
     }
 }

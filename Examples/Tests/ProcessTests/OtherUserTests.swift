@@ -112,7 +112,7 @@ struct OtherUserTests {
             try await world.signIn()
             let (first, second) = (try await world.start(), try await world.start())
             // No call: whether that is quicker than the revocation is chance.
-            try first.tell(.grant)
+            try first.tell(.credential)
             await refresh.waitForArrivals(1)
             try second.tell(.signOut)
             await refresh.open()

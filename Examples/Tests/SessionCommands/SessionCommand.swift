@@ -3,7 +3,7 @@ public enum SessionCommand: Codable, Sendable {
     /// Asks the server for notes, as the user who is signed in.
     case call
     /// Gets a credential that serves, and sends nothing with it.
-    case grant
+    case credential
     /// Begins a session.
     case signIn(SessionTokens)
     /// Ends the session.

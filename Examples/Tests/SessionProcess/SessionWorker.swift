@@ -32,7 +32,7 @@ struct SessionWorker {
             case .call:
                 let transport = WatchedTransport(.call, wire: wire)
                 try await ReadNotes().schedule(with: Notes(session: session, origin: origin, transport: transport))
-            case .grant: _ = try await session.grant()
+            case .credential: _ = try await session.credential()
             case .signIn(let tokens): try await session.signIn(OAuthCredential(tokens))
             case .signOut: try await session.signOut()
             case .flush: try await session.flush()

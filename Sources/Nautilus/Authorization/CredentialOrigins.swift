@@ -1,6 +1,6 @@
 /// The origins that a credential may be sent to: named ones, or the first one that needs it.
 ///
-/// A credential belongs to one environment. A coordinator must not stamp it on requests to another environment, neither
+/// A credential belongs to one environment. A coordinator must not put it on requests to another environment, neither
 /// when it is given to that environment's service nor when its own service's base URL moves.
 public struct CredentialOrigins: Sendable {
     /// The named origins; nil to accept the first origin that comes.

@@ -14,7 +14,8 @@ public protocol CredentialSource<Credential>: Sendable {
     /// request that goes out, so it does not wait for anything.
     ///
     /// - Throws: ``RefreshError/foreignOrigin(_:own:)``, ``RefreshError/insecureOrigin(_:)``.
-    func usable(in session: CallSession, for origin: HttpOrigin) throws -> RefreshCoordinator<Credential>.Grant?
+    func usable(in session: CallSession, for origin: HttpOrigin) throws -> RefreshCoordinator<Credential>
+        .VersionedCredential?
 
     /// Whether what is known here is surely the newest, for a source that others change as well, such as other processes;
     /// if not, ``ready(in:)`` is asked before each use. Default: nil, for a source that nobody else changes.
@@ -42,12 +43,12 @@ extension CredentialSource {
 
 extension RefreshCoordinator: CredentialSource {
     /// The present credential if it serves now; one that is about to expire is refreshed in the background.
-    public func usable(in session: CallSession, for origin: HttpOrigin) throws -> Grant? {
+    public func usable(in session: CallSession, for origin: HttpOrigin) throws -> VersionedCredential? {
         guard !CredentialWork.refreshes(self) else { throw RefreshError.recursive }
         try admit(origin)
-        guard let grant = usable(in: session) else { return nil }
+        guard let credential = usable(in: session) else { return nil }
         try admit(origin, taking: true)
-        return grant
+        return credential
     }
 
     /// Whether the session has a credential that has not expired, and is not being replaced since it was rejected.
@@ -56,17 +57,19 @@ extension RefreshCoordinator: CredentialSource {
         return guarded.withLock { $0.machine.serves(session, at: now) }
     }
 
-    private func usable(in session: CallSession) -> Grant? {
+    private func usable(in session: CallSession) -> VersionedCredential? {
         let now = stopwatch.elapsed
         let question = RefreshMachine.Question(session: session)
-        if let grant = guarded.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return Grant(grant) }
-        let (grant, work) = guarded.withLock { guarded -> (ErasedGrant?, Work) in
+        if let credential = guarded.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) {
+            return VersionedCredential(credential)
+        }
+        let (credential, work) = guarded.withLock { guarded -> (ErasedVersionedCredential?, Work) in
             guard guarded.machine.serves(session, at: now) else { return (nil, []) }
             let work = carryOut(.ask(question), at: now, in: &guarded)
             return (guarded.current, work)
         }
         perform(work)
-        return grant.map { Grant($0) }
+        return credential.map { VersionedCredential($0) }
     }
 
     /// Waits for a refresh that the session's credential depends on; starts it if need be.
@@ -75,9 +78,9 @@ extension RefreshCoordinator: CredentialSource {
         _ = try await ask(.init(session: session))
     }
 
-    /// See `refresh(rejecting:)` with a grant.
+    /// See `refresh(rejecting:)` with a versioned credential.
     public func refresh(rejecting tag: CredentialTag) async throws -> CredentialTag {
-        let grant = try await ask(.init(rejected: tag.generation, session: tag.session))
-        return CredentialTag(session: grant.session, generation: grant.generation)
+        let credential = try await ask(.init(rejected: tag.generation, session: tag.session))
+        return CredentialTag(session: credential.session, generation: credential.generation)
     }
 }

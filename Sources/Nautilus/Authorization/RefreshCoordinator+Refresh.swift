@@ -55,10 +55,12 @@ extension RefreshCoordinator {
 }
 
 extension RefreshCoordinator {
-    func ask(_ question: RefreshMachine.Question) async throws -> ErasedGrant {
+    func ask(_ question: RefreshMachine.Question) async throws -> ErasedVersionedCredential {
         guard !CredentialWork.refreshes(self) else { throw RefreshError.recursive }
         let now = stopwatch.elapsed
-        if let grant = guarded.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) { return grant }
+        if let credential = guarded.withLock({ $0.machine.immediateAnswer(to: question, at: now) }) {
+            return credential
+        }
         let remaining = CallDeadline.remaining
         return try await guarded.wait { guarded, waiter in
             let patience = RefreshPatience(limits, remaining: remaining, guarded.machine.state, at: now)

@@ -3,28 +3,29 @@ extension RefreshCoordinator {
     /// a session.
     ///
     /// A call that begins while nobody is signed in belongs to no user, and does not go out as the user who signs in
-    /// later; one that carries no credential goes on. A call that begins before anything has happened to the coordinator
-    /// belongs to the session that the first ``adopt(_:since:)`` brings, since that session had been going on all along.
+    /// later; one that carries no credential goes on. A call that begins before anything has happened to the
+    /// coordinator belongs to the session that the first ``adopt(_:since:)`` brings, since that session had been going
+    /// on all along.
     public var session: CallSession { guarded.withLock { $0.machine.session } }
 
-    /// A credential with its version, for stamping an attempt.
-    public struct Grant: Sendable {
-        private let erased: ErasedGrant
+    /// A credential with its version, for authorizing an attempt.
+    public struct VersionedCredential: Sendable {
+        private let erased: ErasedVersionedCredential
 
         /// The credential.
         public var credential: Credential { erased.credential.restored(as: Credential.self) }
         /// The version: larger than that of every earlier credential of this coordinator, including other users'.
         public var generation: Int { erased.generation }
-        /// The session that the grant belongs to.
+        /// The session that the credential belongs to.
         public var session: CallSession { erased.session }
 
-        init(_ erased: ErasedGrant) {
+        init(_ erased: ErasedVersionedCredential) {
             self.erased = erased
         }
     }
 }
 
-extension RefreshCoordinator.Grant: Redacted {
+extension RefreshCoordinator.VersionedCredential: Redacted {
     /// The generation, never the credential.
     public var description: String { "generation \(generation)" }
     /// Shows the generation, never the credential.
@@ -35,9 +36,9 @@ extension RefreshCoordinator.Grant: Redacted {
 
 /// Support for a session that several processes share: each has a coordinator of its own, and all use one store.
 ///
-/// Changes by another process come in through ``adopt(_:since:)``, before a call asks for its grant. Changes by this
-/// process go out in the refresh: it takes the store's lock, reads the store again, sends the credential only if no
-/// other process has refreshed it, and saves the new one before it returns.
+/// Changes by another process come in through ``adopt(_:since:)``, before a call asks for its credential. Changes by
+/// this process go out in the refresh: it takes the store's lock, reads the store again, sends the credential only if
+/// no other process has refreshed it, and saves the new one before it returns.
 ///
 /// ```swift
 /// let epoch = coordinator.epoch  // before the look

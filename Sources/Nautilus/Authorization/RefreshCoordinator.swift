@@ -1,16 +1,16 @@
 /// Keeps one credential for all calls of a service and refreshes it once, however many calls need it.
 ///
 /// A hundred calls that fail together must not cause a hundred refreshes: spending a rotating refresh token twice ends
-/// the session. So every attempt is stamped with a ``Grant``, and a rejected call hands its grant back. Only the first
-/// call to hand back the present generation starts a refresh; the others wait for it, or get its result.
+/// the session. So every attempt is authorized with a ``VersionedCredential``, and a rejected call hands it back. Only
+/// the first call to hand back the present generation starts a refresh; the others wait for it, or get its result.
 ///
 /// ```swift
 /// let coordinator = RefreshCoordinator<Token>(lifetime: { $0.lifetime }) { expired in
 ///     try await RefreshToken(expired).schedule(with: AccountService())
 /// }
 /// coordinator.signIn(token)
-/// var grant = try await coordinator.grant()                // before sending: waits for a refresh in flight
-/// grant = try await coordinator.refresh(rejecting: grant)  // after a 401: at most one refresh for all
+/// var credential = try await coordinator.credential()  // before sending: waits for a refresh in flight
+/// credential = try await coordinator.refresh(rejecting: credential)  // after a 401: at most one refresh for all
 /// ```
 /// Shared by reference. Also the gate of the service's retries; see ``pass(to:)``.
 public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
@@ -30,8 +30,8 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     private let firstOrigin = Locked<HttpOrigin?>(nil)
     let observer: any CallObserver
     let broadcast = Broadcast<Event>(bufferLimit: 100)
-    /// Only the latest grant is of any use, so only one is kept.
-    let grantBroadcast = Broadcast<Grant?>(bufferLimit: 1, latest: .some(nil))
+    /// Only the latest credential is of any use, so only one is kept.
+    let credentialBroadcast = Broadcast<VersionedCredential?>(bufferLimit: 1, latest: .some(nil))
     let listener: (@Sendable (Event) -> Void)?
 
     /// Creates a coordinator.
@@ -108,11 +108,11 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
 
     /// The credential as it is, expired or not; nil when signed out, and after the session has expired.
     ///
-    /// Synchronous, for a `header` that cannot wait. Prefer ``grant(continuing:)``, which never gives a credential that
-    /// is known to be dead.
-    public var current: Grant? {
-        guard let grant = guarded.withLock({ $0.current }) else { return nil }
-        return Grant(grant)
+    /// Synchronous, for a `header` that cannot wait. Prefer ``credential(continuing:)``, which never gives a credential
+    /// that is known to be dead.
+    public var current: VersionedCredential? {
+        guard let credential = guarded.withLock({ $0.current }) else { return nil }
+        return VersionedCredential(credential)
     }
 
     /// Whether a refresh is in flight, even in the background while the credential still serves.
@@ -123,29 +123,31 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// A stream keeps the latest 100 events for a slow reader, and ends with the coordinator.
     public var events: AsyncStream<Event> { broadcast.stream() }
 
-    /// The credential to stamp on an attempt.
+    /// The credential that authorizes an attempt.
     ///
     /// A valid credential comes at once; within the leeway before its expiry it is also refreshed in the background. A
     /// credential that has expired, or that the server has rejected, is refreshed first; all calls wait for one
     /// refresh.
     ///
-    /// - Parameter previous: The grant of the call's previous attempt; nil, the default, for the first one. A call that
-    ///   was stamped in an earlier session fails, so that it never goes out as another user.
+    /// - Parameter previous: The credential of the call's previous attempt; nil, the default, for the first one. A call
+    ///   that was authorized in an earlier session fails, so that it never goes out as another user.
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
-    public func grant(continuing previous: Grant? = nil) async throws -> Grant {
-        try await Grant(ask(.init(rejected: nil, session: previous?.session)))
+    public func credential(continuing previous: VersionedCredential? = nil) async throws -> VersionedCredential {
+        try await VersionedCredential(ask(.init(rejected: nil, session: previous?.session)))
     }
 
-    /// The credential to stamp on an attempt that goes to `origin`; otherwise like ``grant(continuing:)``.
+    /// The credential that authorizes an attempt to `origin`; otherwise like ``credential(continuing:)``.
     ///
     /// - Throws: Also ``RefreshError/foreignOrigin(_:own:)`` and ``RefreshError/insecureOrigin(_:)``; in these cases
     ///   nothing is refreshed.
-    public func grant(continuing previous: Grant?, for origin: HttpOrigin) async throws -> Grant {
+    public func credential(continuing previous: VersionedCredential?, for origin: HttpOrigin) async throws
+        -> VersionedCredential
+    {
         try admit(origin)
-        let grant = try await grant(continuing: previous)
+        let credential = try await credential(continuing: previous)
         // Checked again: of two simultaneous first calls to different origins, only one may pass.
         try admit(origin, taking: true)
-        return grant
+        return credential
     }
 
     /// Checks whether the credential may go to `origin`.
@@ -159,15 +161,15 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         try origins.admit(origin, after: first)
     }
 
-    /// The credential with which to repeat a call after the server has rejected its `grant`.
+    /// The credential with which to repeat a call after the server has rejected its `credential`.
     ///
-    /// If `grant` is of the present generation, it is refreshed, once for all calls; if it has been replaced since, the
-    /// replacement is returned without another refresh. A call refreshes at most once: when a fresh credential is
-    /// rejected, too, surface the error.
+    /// If `credential` is of the present generation, it is refreshed, once for all calls; if it has been replaced
+    /// since, the replacement is returned without another refresh. A call refreshes at most once: when a fresh
+    /// credential is rejected, too, surface the error.
     ///
     /// - Throws: ``RefreshError``, or `CancellationError` as soon as the task is cancelled; the refresh goes on then.
-    public func refresh(rejecting grant: Grant) async throws -> Grant {
-        try await Grant(ask(.init(rejected: grant.generation, session: grant.session)))
+    public func refresh(rejecting credential: VersionedCredential) async throws -> VersionedCredential {
+        try await VersionedCredential(ask(.init(rejected: credential.generation, session: credential.session)))
     }
 
     /// Begins a session that replaces the current one, whose refresh is cancelled and whose calls fail with
@@ -185,10 +187,10 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// Takes over a credential that was refreshed elsewhere, such as by another process: the session goes on.
     ///
     /// - Parameters:
-    ///   - grant: The grant to replace. Nothing happens if it is no longer the present one.
+    ///   - old: The credential to replace. Nothing happens if it is no longer the present one.
     ///   - credential: The replacement. Calls that wait for a refresh get it; the refresh is cancelled.
-    public func replace(_ grant: Grant, with credential: Credential) {
-        handle(.replace(generation: grant.generation, CredentialBox(credential), lifetime: lifetime(credential)))
+    public func replace(_ old: VersionedCredential, with credential: Credential) {
+        handle(.replace(generation: old.generation, CredentialBox(credential), lifetime: lifetime(credential)))
     }
 }
 
@@ -202,20 +204,20 @@ extension RefreshCoordinator {
         broadcast.stream(replayingLatest: replaysLatest)
     }
 
-    /// The present grant, then each one that replaces it; nil while nobody is signed in. A new stream for each access,
-    /// any number at a time.
+    /// The present credential, then each one that replaces it; nil while nobody is signed in. A new stream for each
+    /// access, any number at a time.
     ///
-    /// A slow reader gets the latest grant and misses those in between, which are no longer valid. To stamp an attempt,
-    /// ask for ``grant(continuing:)``, which waits for a refresh. The stream ends with the coordinator.
-    public var grants: AsyncStream<Grant?> { grantBroadcast.stream(replayingLatest: true) }
+    /// A slow reader gets the latest credential and misses those in between, which are no longer valid. To authorize an
+    /// attempt, ask for ``credential(continuing:)``, which waits for a refresh. The stream ends with the coordinator.
+    public var credentials: AsyncStream<VersionedCredential?> { credentialBroadcast.stream(replayingLatest: true) }
 
-    /// Sends the present grant to the streams; it may be newer than the event just sent.
+    /// Sends the present credential to the streams; it may be newer than the event just sent.
     ///
-    /// Called only by the code that delivers events, one at a time, so that no older grant can follow.
-    func publishGrant() {
-        let grant = current
-        guard grant?.generation != grantBroadcast.latest??.generation else { return }
-        grantBroadcast.send(grant)
+    /// Called only by the code that delivers events, one at a time, so that no older credential can follow.
+    func publishCredential() {
+        let credential = current
+        guard credential?.generation != credentialBroadcast.latest??.generation else { return }
+        credentialBroadcast.send(credential)
     }
 }
 
@@ -273,7 +275,7 @@ extension RefreshCoordinator: Redacted {
         }
     }
 
-    private static func text(_ session: HeldCredential) -> String { "generation \(session.grant.generation)" }
+    private static func text(_ session: HeldCredential) -> String { "generation \(session.versioned.generation)" }
 
     /// Shows what ``description`` shows: the stored properties lead to the credential.
     public var customMirror: Mirror {

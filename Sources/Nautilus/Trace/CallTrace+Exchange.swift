@@ -271,7 +271,7 @@ public enum NotHedgedReason: Sendable, Hashable {
     case streamedBody
     /// The request is part of a refresh: sent twice, it might spend a credential twice.
     case refresh
-    /// The session in which the request was stamped is over.
+    /// The session in which the request was authorized is over.
     case sessionOver
     /// Too few attempts have succeeded to tell what is slow.
     case tooFewSamples

@@ -65,7 +65,7 @@ final class CredentialNames: Sendable {
 }
 
 extension HttpRequest {
-    /// Whether a credential was stamped on the request, or any of its fields may be a secret that tells users apart.
+    /// Whether a credential was put on the request, or any of its fields may be a secret that tells users apart.
     ///
     /// - Parameter appFields: Fields that belong to no user, whatever their names suggest.
     func hasCredential(besides appFields: Set<HttpHeader.Name>) -> Bool {

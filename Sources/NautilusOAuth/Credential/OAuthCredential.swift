@@ -10,7 +10,7 @@ public struct OAuthCredential: Hashable, Sendable {
     public let accessToken: String
     /// The token that the next refresh spends; nil when the server issues none.
     public let refreshToken: String?
-    /// How the access token is used, as the server writes it; only `Bearer` (RFC 6750) is stamped, and what
+    /// How the access token is used, as the server writes it; only `Bearer` (RFC 6750) is sent, and what
     /// ``OAuthRules/tokenTypes`` adds. With another type, calls fail and nothing is sent; the session keeps the
     /// credential, since the old token may have been rotated away.
     public let tokenType: String

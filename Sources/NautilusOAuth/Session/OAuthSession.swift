@@ -65,7 +65,7 @@ extension Session where Credential == OAuthCredential {
     }
 
     /// The `Authorization` header as of now, for code that sends its own requests; empty when nobody is signed in.
-    /// Neither looks at the store nor refreshes: prefer `grant(continuing:)`.
+    /// Neither looks at the store nor refreshes: prefer `credential(continuing:)`.
     public var header: HttpHeader {
         current.map { [.authorization: "Bearer \($0.credential.accessToken)"] } ?? [:]
     }
@@ -79,7 +79,7 @@ extension TokenEndpoint {
         var revocation: (@Sendable (OAuthCredential) async throws -> Void)?
         if server.revocationEndpoint != nil { revocation = { try await revoke($0) } }
         return SessionRules(
-            stamp: { credential, request in
+            authorize: { credential, request in
                 // A token of another type must not be used as a Bearer token (RFC 6749 §7.1).
                 guard rules.accepts(credential.tokenType) else {
                     throw OAuthError(.malformedReply(reason: "the token's type is not Bearer"))

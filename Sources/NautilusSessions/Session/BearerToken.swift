@@ -46,7 +46,7 @@ public struct BearerToken: Hashable, Sendable {
         self.init(accessToken: accessToken, refreshToken: refreshToken, expires: expires)
     }
 
-    /// The value of `Authorization`, for requests that the session does not stamp, such as its own revocation.
+    /// The value of `Authorization`, for requests that the session does not authorize, such as its own revocation.
     public var authorization: String { "Bearer \(accessToken)" }
 
     /// The rest of the lifetime; zero or less when it is over. Nil for no expiry, and where nothing could renew it: no
@@ -77,7 +77,7 @@ extension SessionRules where Credential == BearerToken {
         renew: @escaping @Sendable (_ refreshToken: String) async throws -> BearerToken
     ) -> SessionRules {
         SessionRules(
-            stamp: { token, request in request.header[.authorization] = token.authorization },
+            authorize: { token, request in request.header[.authorization] = token.authorization },
             lifetime: \.lifetime,
             spendsCredential: spendsCredential,
             classify: classify,

@@ -37,7 +37,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// - Parameters:
     ///   - key: The key under which the credential is kept: its issuer, such as the API's origin, and its account,
     ///     where an app has several.
-    ///   - rules: The rules of the credential: how it is stamped, renewed and revoked.
+    ///   - rules: The rules of the credential: how it authorizes a request, and how it is refreshed and revoked.
     ///   - store: The store of the credential. Default: in memory, so that nothing is written unless you ask for it.
     ///   - origins: The origins to which the credential may be sent. Default: `CredentialOrigins.first`, the first one
     ///     it is sent to; name all origins of an API that has several.
@@ -109,7 +109,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
 
     /// Authorizes every attempt and renews once for all, and nothing else; to be composed with other retriers.
     public var authorization: any RetrierFactory {
-        authorization({ [rules] in try rules.stamp($0, &$1) }, refusing: { [rules] in rules.insufficiency($0) })
+        authorization({ [rules] in try rules.authorize($0, &$1) }, refusing: { [rules] in rules.insufficiency($0) })
     }
 
     /// The gate that holds back retries while a renewal is in flight, or while an origin has asked for a pause.
@@ -131,7 +131,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     }
 
     /// ``isSignedIn`` as it is now, and then each change of it. Each access gives a new stream; any number may be used
-    /// at a time. When one user takes another's place, it sends nothing; ``grants`` does.
+    /// at a time. When one user takes another's place, it sends nothing; ``credentials`` does.
     ///
     /// A stream keeps the latest 16 elements for a slow reader, and ends with the session.
     public var signedInStates: AsyncStream<Bool> { states.stream(replayingLatest: true) }
@@ -158,7 +158,7 @@ extension Session: Redacted {
 
 extension Session: CredentialSource {
     /// A credential with its version.
-    public typealias Grant = RefreshCoordinator<Credential>.Grant
+    public typealias VersionedCredential = RefreshCoordinator<Credential>.VersionedCredential
 
     /// The session of a call that begins now. A session that was stored all along and is merely read later counts as the
     /// same one. A change by another process is seen at once in a ``FileStore`` or a ``MemoryStore``; in a slower store by
@@ -166,13 +166,13 @@ extension Session: CredentialSource {
     public var session: CallSession { shared.session(coordinator) }
 
     /// The credential as of now, with its version, for code that sends its own requests; nil when nobody is signed in.
-    /// Neither looks at the store nor renews: prefer ``grant(continuing:)``.
-    public var current: Grant? { coordinator.current }
+    /// Neither looks at the store nor refreshes: prefer ``credential(continuing:)``.
+    public var current: VersionedCredential? { coordinator.current }
 
-    /// ``current`` as it is now, and each grant that replaces it, renewals included; nil while nobody is signed in.
+    /// ``current`` as it is now, and each credential that replaces it, by a refresh too; nil while nobody is signed in.
     /// Tells who is signed in, if the credential says so. ``restore()`` looks at the store first. See
-    /// `RefreshCoordinator.grants`.
-    public var grants: AsyncStream<Grant?> { coordinator.grants }
+    /// `RefreshCoordinator.credentials`.
+    public var credentials: AsyncStream<VersionedCredential?> { coordinator.credentials }
 
     /// Looks at the store: a user who was signed in by an earlier run, or by another process, is then signed in here,
     /// too.
@@ -188,21 +188,21 @@ extension Session: CredentialSource {
         return isSignedIn
     }
 
-    /// The credential to stamp on an attempt; see `RefreshCoordinator.grant(continuing:)`. Changes by other processes
-    /// are taken into account.
+    /// The credential that authorizes an attempt; see `RefreshCoordinator.credential(continuing:)`. Changes by other
+    /// processes are taken into account.
     ///
-    /// - Parameter previous: The grant of the call's previous attempt. Default: nil, for the first attempt.
+    /// - Parameter previous: The credential of the call's previous attempt. Default: nil, for the first attempt.
     /// - Throws: `RefreshError`; ``SessionError`` when the store cannot be read at all; `CancellationError`.
-    public func grant(continuing previous: Grant? = nil) async throws -> Grant {
+    public func credential(continuing previous: VersionedCredential? = nil) async throws -> VersionedCredential {
         try await shared.catchUp()
-        return try await coordinator.grant(continuing: previous)
+        return try await coordinator.credential(continuing: previous)
     }
 
     /// The newest credential of a session if it can be used now, as far as this process has seen.
     ///
     /// - Throws: `RefreshError` when the credential is not for `origin`, also because another session object of this
     ///   process with the same record has taken it elsewhere first.
-    public func usable(in session: CallSession, for origin: HttpOrigin) throws -> Grant? {
+    public func usable(in session: CallSession, for origin: HttpOrigin) throws -> VersionedCredential? {
         // Asked first, so that the coordinator does not learn an origin which is refused.
         try originCheck.admit(shared.knownId, to: origin)
         return try coordinator.usable(in: session, for: origin)
@@ -216,7 +216,7 @@ extension Session: CredentialSource {
 
     /// Looks at the store, and waits until the session has a credential that can be used.
     ///
-    /// - Throws: The errors of ``grant(continuing:)``.
+    /// - Throws: The errors of ``credential(continuing:)``.
     public func ready(in session: CallSession) async throws {
         do throws(SessionError) {
             try await shared.catchUp()
@@ -227,20 +227,20 @@ extension Session: CredentialSource {
         try await coordinator.ready(in: session)
     }
 
-    /// Has a rejected credential replaced; see `refresh(rejecting:)` with a grant.
+    /// Has a rejected credential replaced; see `refresh(rejecting:)` with a versioned credential.
     public func refresh(rejecting tag: CredentialTag) async throws -> CredentialTag {
         try await shared.catchUp()
         return try await coordinator.refresh(rejecting: tag)
     }
 
-    /// The credential with which to send a call again after the server has rejected its `grant`; see
+    /// The credential with which to send a call again after the server has rejected its `credential`; see
     /// `RefreshCoordinator.refresh(rejecting:)`. A credential that another process has refreshed meanwhile is returned
     /// without a refresh.
     ///
     /// - Throws: `RefreshError`; ``SessionError`` when the store cannot be read at all; `CancellationError`.
-    public func refresh(rejecting grant: Grant) async throws -> Grant {
+    public func refresh(rejecting credential: VersionedCredential) async throws -> VersionedCredential {
         try await shared.catchUp()
-        return try await coordinator.refresh(rejecting: grant)
+        return try await coordinator.refresh(rejecting: credential)
     }
 }
 

@@ -6,13 +6,13 @@ import Nautilus
 ///
 /// ```swift
 /// let rules = SessionRules<ApiToken>(
-///     stamp: { token, request in request.header["X-Api-Token"] = token.value },
+///     authorize: { token, request in request.header["X-Api-Token"] = token.value },
 ///     lifetime: { .until($0.expires) },
 ///     renew: { try await RenewToken($0).schedule(with: service.anonymous) }
 /// )
 /// ```
 public struct SessionRules<Credential: Sendable>: Sendable {
-    let stamp: @Sendable (Credential, inout HttpRequest) throws -> Void
+    let authorize: @Sendable (Credential, inout HttpRequest) throws -> Void
     let lifetime: @Sendable (Credential) -> Duration?
     let renew: @Sendable (Credential) async throws -> Credential
     let spendsCredential: Bool
@@ -24,7 +24,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     /// Creates the rules of one kind of credential.
     ///
     /// - Parameters:
-    ///   - stamp: Puts the credential on a request that is about to be sent to the service's own origin. An error that it
+    ///   - authorize: Puts the credential on a request that is about to be sent to the service's own origin. An error that it
     ///     throws is the attempt's failure.
     ///   - lifetime: The time left until a date that is stored with the credential, and not a span such as `expires_in`,
     ///     which would begin anew at every launch. Nil for no expiry, zero or less once it is over. Default: nil, the
@@ -41,12 +41,12 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     ///     server is not told.
     ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought the
     ///     same refresh token again; then the first is not revoked while the second is in use. Default: false. Not asked of
-    ///     credentials that are equal, or that stamp a request identically.
+    ///     credentials that are equal, or that authorize a request identically.
     ///   - renew: Obtains the replacement for a credential, one renewal at a time among all processes. Its error says when
     ///     to try again if it conforms to `RefreshFailure`. Send its request through the service's `anonymous`, so that it
     ///     does not wait for the session's own credential, and with a short timeout. It has to end when it is cancelled.
     public init(
-        stamp: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
+        authorize: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
         spendsCredential: Bool = true,
         classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
@@ -55,7 +55,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
         sharesGrant: @escaping @Sendable (_ first: Credential, _ second: Credential) -> Bool = { _, _ in false },
         renew: @escaping @Sendable (_ credential: Credential) async throws -> Credential
     ) {
-        self.stamp = stamp
+        self.authorize = authorize
         self.lifetime = lifetime
         self.spendsCredential = spendsCredential
         self.classify = classify
@@ -70,15 +70,15 @@ extension SessionRules where Credential: Equatable {
     /// Whether the server forgets the second credential when it forgets the first.
     func areForgottenTogether(_ first: Credential, _ second: Credential) -> Bool {
         if first == second || sharesGrant(first, second) { return true }
-        guard let one = stamped(by: first), let other = stamped(by: second) else { return false }
+        guard let one = authorized(by: first), let other = authorized(by: second) else { return false }
         return one.header == other.header && one.url == other.url
     }
 
-    /// A request as a credential stamps it; nil when it stays as it is.
-    private func stamped(by credential: Credential) -> HttpRequest? {
+    /// A request as a credential authorizes it; nil when it stays as it is.
+    private func authorized(by credential: Credential) -> HttpRequest? {
         guard let url = URL(string: "https://localhost/") else { return nil }
         var request = HttpRequest(method: .get, url: url)
-        guard (try? stamp(credential, &request)) != nil else { return nil }
+        guard (try? authorize(credential, &request)) != nil else { return nil }
         return request.url != url || !request.header.isEmpty ? request : nil
     }
 }

@@ -194,7 +194,7 @@ struct LateRevocationTests {
             let session = Session(key: key, rules: rules, clock: world.clock, random: world.random)
             let expired = Date(timeIntervalSince1970: 0)
             try await session.signIn(BearerToken(accessToken: "a", refreshToken: "r", expires: expired))
-            let call = BackgroundTask.start { _ = try? await session.grant() }
+            let call = BackgroundTask.start { _ = try? await session.credential() }
             try await world.sleep(.seconds(1))
             try await session.signOut()
             await call.value
@@ -284,11 +284,11 @@ struct LateRevocationTests {
             )
             let expired = BearerToken(accessToken: "a", refreshToken: "r", expires: Date(timeIntervalSince1970: 0))
             try await session.signIn(expired)
-            async let grant = try? session.grant()
+            async let credential = try? session.credential()
             try await world.sleep(.seconds(1))
             #expect(transport.count == 1)
             try await session.signOut()
-            _ = await grant
+            _ = await credential
             try await world.sleep(.seconds(120))
             #expect(transport.count == 1)
         }

@@ -96,9 +96,9 @@ struct SessionChangeTests {
     func otherUser() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())
-            let before = try await first.grant()
+            let before = try await first.credential()
             try await second.signIn(world.server.signIn("bert", at: world.date))
-            await #expect(throws: RefreshError.self) { try await first.grant(continuing: before) }
+            await #expect(throws: RefreshError.self) { try await first.credential(continuing: before) }
             #expect(await world.call(first).isOk)
             #expect(world.server.carried == ["bert-a1"])
         }

@@ -33,7 +33,7 @@ struct SessionFlushTests {
             let (clock, store) = (simulation.clock, MemoryStore())
             let session = Self.session(store, clock)
             try await session.signIn(Self.credential(lifetime: .zero))
-            let call = simulation.task { try await session.grant() }
+            let call = simulation.task { try await session.credential() }
             try await clock.sleep(for: .seconds(1))
             call.cancel()
             _ = await call.result
@@ -51,7 +51,7 @@ struct SessionFlushTests {
             let session = Self.session(store, clock)
             try await session.signIn(Self.credential(lifetime: .seconds(100)))
             try await clock.sleep(for: .seconds(95))
-            #expect(try await session.grant().credential.accessToken == "old")
+            #expect(try await session.credential().credential.accessToken == "old")
             try await session.flush()
             #expect(store.load(session.key)?.credential.accessToken == "new")
         }
@@ -64,7 +64,7 @@ struct SessionFlushTests {
             let (clock, store) = (simulation.clock, MemoryStore())
             let session = Self.session(store, clock)
             try await session.signIn(Self.credential(lifetime: .zero))
-            let call = simulation.task { try await session.grant() }
+            let call = simulation.task { try await session.credential() }
             let flush = simulation.task { try await session.flush() }
             try await clock.sleep(for: .seconds(1))
             flush.cancel()

@@ -144,7 +144,9 @@ struct BoundElsewhereTests {
                 let session = Session<ApiToken>(
                     key: CredentialKey(issuer: "\(number)"),
                     rules: SessionRules(
-                        stamp: { token, request in request.header[HttpHeader.Name("X-Token-\(number)")] = token.value },
+                        authorize: { token, request in
+                            request.header[HttpHeader.Name("X-Token-\(number)")] = token.value
+                        },
                         renew: { $0 }
                     ),
                     store: Slow(base: MemoryStore())

@@ -67,7 +67,7 @@ struct CredentialCachingTests {
                     .schedule(with: service).accessToken
             }
             coordinator.signIn("token-0")
-            let first = try await coordinator.refresh(rejecting: coordinator.grant())
+            let first = try await coordinator.refresh(rejecting: coordinator.credential())
             #expect(first.credential == "token-1")
             #expect(try await coordinator.refresh(rejecting: first).credential == "token-2")
         }

@@ -19,7 +19,7 @@ struct FileSignOutTests {
             Session(
                 key: key,
                 rules: SessionRules(
-                    stamp: { $1.header["X-Api-Token"] = $0 },
+                    authorize: { $1.header["X-Api-Token"] = $0 },
                     revoke: { [revoked] token in revoked.withLock { $0.append(token) } },
                     renew: { $0 }
                 ),
@@ -32,7 +32,7 @@ struct FileSignOutTests {
 
     private func isSignedOut(_ session: Session<String>) async -> Bool {
         do {
-            _ = try await session.grant()
+            _ = try await session.credential()
             return false
         } catch RefreshError.signedOut {
             return true
@@ -82,7 +82,7 @@ struct FileSignOutTests {
         }
         #expect(try folder.names().allSatisfy { $0.hasSuffix(".lock") })
         try await whenUnlocked { try await session.signIn("bert") }
-        for process in [session, other, process()] { #expect(try await process.grant().credential == "bert") }
+        for process in [session, other, process()] { #expect(try await process.credential().credential == "bert") }
     }
 
     @Test("is what a sign-in means for the user before, in a folder that is open to others")
@@ -92,7 +92,7 @@ struct FileSignOutTests {
         try folder.setMode(0o755)
         let next = process()
         await #expect(throws: SessionError.self) { try await next.signIn("bert") }
-        #expect(try await next.grant().credential == "bert")
+        #expect(try await next.credential().credential == "bert")
         try folder.setMode(0o700)
         #expect(await isSignedOut(process()))
     }
@@ -172,13 +172,13 @@ struct FileSignOutTests {
     func newerRecord() async throws {
         let session = process()
         try await session.signIn("anna")
-        _ = try await session.grant()
+        _ = try await session.credential()
         let id = try #require(session.id)
         try Data(StoredText.newer.utf8).write(to: folder.credentialFile())
         // It may still be anna's.
-        #expect(try await session.grant().credential == "anna")
+        #expect(try await session.credential().credential == "anna")
         _ = try await FileStore(folder: folder.store).end(id, for: key)
-        await #expect(throws: (any Error).self) { try await session.grant() }
+        await #expect(throws: (any Error).self) { try await session.credential() }
         #expect(!session.isSignedIn)
     }
 
@@ -193,6 +193,6 @@ struct FileSignOutTests {
         #expect(try folder.names().allSatisfy { $0.hasSuffix(".lock") })
         #expect(await isSignedOut(session))
         try await other.signIn("bert")
-        #expect(try await session.grant().credential == "bert")
+        #expect(try await session.credential().credential == "bert")
     }
 }

@@ -41,15 +41,15 @@ struct HangingStoreTests {
 
     /// The operations that a session is asked for while its store hangs.
     enum Action: CaseIterable {
-        case restore, grant, refresh, signIn, signOut, flush, call
+        case restore, credential, refresh, signIn, signOut, flush, call
 
         func run(_ session: Session<ApiToken>, in world: TokenWorld) async {
             switch self {
             case .restore: _ = try? await session.restore()
-            case .grant: _ = try? await session.grant()
+            case .credential: _ = try? await session.credential()
             case .refresh:
-                guard let grant = session.current else { return }
-                _ = try? await session.refresh(rejecting: grant)
+                guard let credential = session.current else { return }
+                _ = try? await session.refresh(rejecting: credential)
             case .signIn: try? await session.signIn(world.server.signIn("bert", at: world.date))
             case .signOut: try? await session.signOut()
             case .flush: try? await session.flush()
@@ -238,7 +238,7 @@ struct HangingStoreTests {
     @Test(
         "a call or a look that is cancelled ends at once",
         arguments: HangingStore.Operation.allCases,
-        [Action.restore, .grant, .refresh, .call]
+        [Action.restore, .credential, .refresh, .call]
     )
     fileprivate func cancelled(operation: HangingStore.Operation, action: Action) async throws {
         try await Self.each(operation) { world, session, _ in

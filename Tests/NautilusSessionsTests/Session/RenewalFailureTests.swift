@@ -85,7 +85,7 @@ struct RenewalFailureTests {
         try await TokenWorld.run { world in
             let service = OwnErrors(base: world.api)
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 classify: { ends && $0 is AppError ? .ended : RenewalFailure($0) },
                 renew: { token in
                     ApiToken(value: try await SendToken(token: token).schedule(with: service), expires: .distantFuture)

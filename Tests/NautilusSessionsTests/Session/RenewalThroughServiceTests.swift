@@ -39,7 +39,7 @@ struct RenewalThroughServiceTests {
                     throw TerminalRefreshFailure("once is enough", underlying: error)
                 }
             }
-            _ = try? await coordinator.refresh(rejecting: coordinator.grant())
+            _ = try? await coordinator.refresh(rejecting: coordinator.credential())
             #expect(uses.withLock { $0 } == 1)
         }
     }
@@ -85,7 +85,7 @@ struct RenewalThroughServiceTests {
                 )
             }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
                 renew: { token in
                     let value = try await Renew(token: token, method: verb).schedule(with: api.anonymous)
@@ -109,7 +109,7 @@ struct RenewalThroughServiceTests {
             world.server.fail(.answered(.status(503)))
             let service = world.api.mappingErrors { _ in OwnError.failed }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 renew: { token in
                     do {
                         return ApiToken(
@@ -123,8 +123,8 @@ struct RenewalThroughServiceTests {
                 }
             )
             let session = try await world.signedIn("anna", rules)
-            let grant = try #require(session.current)
-            _ = try? await session.refresh(rejecting: grant)
+            let credential = try #require(session.current)
+            _ = try? await session.refresh(rejecting: credential)
             #expect(session.isSignedIn)
             #expect(world.store.load(world.key)?.hasExpired == false)
         }
@@ -145,14 +145,14 @@ struct RenewalThroughServiceTests {
                 )
             }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 renew: { _ in try await RenewJson().schedule(with: world.api.anonymous) }
             )
             let session = try await world.signedIn("s3cret", rules)
             let events = session.events
-            let grant = try #require(session.current)
+            let credential = try #require(session.current)
             do {
-                _ = try await session.refresh(rejecting: grant)
+                _ = try await session.refresh(rejecting: credential)
                 Issue.record("no failure")
             } catch {
                 var text = ""

@@ -14,7 +14,7 @@ struct RenewalUnderTrafficTests {
             let limit = ConcurrencyLimit(1)
             let api = world.api.with { $0.interceptors = [limit] }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 renew: { token in
                     ApiToken(
                         value: try await SendToken(token: token).schedule(with: api.anonymous),
@@ -87,7 +87,7 @@ struct RenewalUnderTrafficTests {
             let limit = ConcurrencyLimit(6)
             let api = world.api.with { $0.interceptors = [limit] }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 renew: { token in
                     ApiToken(
                         value: try await SendToken(token: token).schedule(with: api.anonymous),
@@ -123,7 +123,7 @@ struct RenewalUnderTrafficTests {
             let limit = ConcurrencyLimit(1)
             let api = world.api.with { $0.interceptors = [limit] }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
                 renew: { token in
                     ApiToken(
@@ -163,7 +163,7 @@ struct RenewalUnderTrafficTests {
             let breaker = CircuitBreaker(clock: world.clock, random: world.random)
             let api = world.api.with { $0.interceptors = [breaker] }
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
                 renew: { token in
                     ApiToken(
@@ -184,7 +184,7 @@ struct RenewalUnderTrafficTests {
             let lock = try #require(world.store.lock(world.key))
             let start = world.date
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { _ = try? await session.grant() }
+                group.addTask { _ = try? await session.credential() }
                 group.addTask {
                     try? await world.sleep(.milliseconds(500))
                     let token = try? await GetNotes().schedule(with: service)

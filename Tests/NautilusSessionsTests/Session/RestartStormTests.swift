@@ -42,7 +42,7 @@ private struct RestartStorm: Sendable {
     init(_ world: TokenWorld) async throws {
         self.world = world
         rules = SessionRules<ApiToken>(
-            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
             renew: { token in
                 let value = try await SendToken(token: token).schedule(with: world.api)

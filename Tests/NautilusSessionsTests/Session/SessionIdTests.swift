@@ -93,7 +93,7 @@ struct SessionIdTests {
         try await TokenWorld.run(seed: seed) { world in
             let watcher = Watcher()
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { _ in
                     // Asked in the middle of each change.
                     watcher.look()

@@ -66,10 +66,10 @@ struct SessionPolicyTests {
     }
 
     @Test("who is signed in is told with every sign-in, also where it takes another's place, and with the end")
-    func grants() async throws {
+    func credentials() async throws {
         try await TokenWorld.run { world in
             let session = world.process()
-            var tokens = session.grants.map { $0?.credential.value }.makeAsyncIterator()
+            var tokens = session.credentials.map { $0?.credential.value }.makeAsyncIterator()
             #expect(await tokens.next() == .some(nil))
             for user in ["anna", "bert"] {
                 try await session.signIn(world.server.signIn(user, at: world.date))

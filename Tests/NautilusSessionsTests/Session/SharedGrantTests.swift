@@ -13,11 +13,11 @@ struct SharedGrantTests {
         var family = ""
     }
 
-    private func rules(_ stamp: @escaping @Sendable (Key, inout HttpRequest) throws -> Void) -> SessionRules<Key> {
-        SessionRules(stamp: stamp, sharesGrant: { !$0.family.isEmpty && $0.family == $1.family }, renew: { $0 })
+    private func rules(_ authorize: @escaping @Sendable (Key, inout HttpRequest) throws -> Void) -> SessionRules<Key> {
+        SessionRules(authorize: authorize, sharesGrant: { !$0.family.isEmpty && $0.family == $1.family }, renew: { $0 })
     }
 
-    @Test("stamp the same, or share a grant by the rules; what stamps nothing is no reason")
+    @Test("authorize the same, or share a grant by the rules; what authorizes nothing is no reason")
     func together() {
         let header = rules { $1.header["X-Key"] = $0.value }
         #expect(header.areForgottenTogether(Key(value: "a", family: "1"), Key(value: "a", family: "2")))

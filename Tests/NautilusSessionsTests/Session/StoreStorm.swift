@@ -67,7 +67,7 @@ struct StoreStorm: Sendable {
     init(_ world: TokenWorld, _ work: Work, lag: Duration = .zero) async throws {
         (self.world, self.work) = (world, work)
         let rules = SessionRules<ApiToken>(
-            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
             revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: world.api) },
             renew: { token in
@@ -196,7 +196,7 @@ struct StoreStorm: Sendable {
         process.current.map { String($0.credential.value.prefix { $0 != "-" }) }
     }
 
-    /// Whether a user has left a process for good. A request that goes out in the same moment was stamped before.
+    /// Whether a user has left a process for good. A request that goes out in the same moment was authorized before.
     func hasLeft(_ user: String, _ process: Int) -> Bool {
         left.withLock { $0[process][user].map { $0 < world.clock.now } ?? false }
     }

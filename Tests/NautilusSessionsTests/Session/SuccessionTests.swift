@@ -11,7 +11,7 @@ struct SuccessionTests {
     /// The rules of a token whose renewal takes ten seconds more, and goes on when it is cancelled.
     private static func slowRules(_ world: TokenWorld) -> SessionRules<ApiToken> {
         SessionRules(
-            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
             revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: world.api) },
             renew: { token in
@@ -80,7 +80,7 @@ struct SuccessionTests {
         try await TokenWorld.run { world in
             let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
             let rules = SessionRules<ApiToken>(
-                stamp: { _, _ in },
+                authorize: { _, _ in },
                 lifetime: { token in
                     // Asked in the middle of the change to the user who has signed in elsewhere.
                     let work = meanwhile.withLock { work in
@@ -133,7 +133,7 @@ struct SuccessionTests {
                 let tasks = (0..<10_000).map { _ in
                     BackgroundTask.start {
                         do {
-                            let value = try await strong.grant().credential.value
+                            let value = try await strong.credential().credential.value
                             answered.withLock { $0[value, default: 0] += 1 }
                         } catch {
                             if error is CancellationError { left.withLock { $0 += 1 } }

@@ -46,7 +46,7 @@ private struct SwitchStorm: Sendable {
         let sessions = servers.map { site, server in
             let api = AnyHttpService(apiUrl: site.host, transport: server.transport, clock: clock)
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince1970) - clock.now.offset },
                 renew: { token in
                     let value = try await SendToken(token: token).schedule(with: api)

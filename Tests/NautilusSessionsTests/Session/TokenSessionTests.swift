@@ -27,7 +27,7 @@ struct TokenSessionTests {
         let api = AnyHttpService(apiUrl: "api.test", transport: server.transport)
         let renewals = Locked(0)
         let rules = SessionRules<ApiToken>(
-            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSinceNow) },
             renew: { token in
                 renewals.withLock { $0 += 1 }
@@ -66,7 +66,7 @@ struct TokenSessionTests {
             let starts = Locked<[Duration]>([])
             let watch = Stopwatch(world.clock)
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 revoke: { [clock = world.clock] _ in
                     let count = starts.withLock { starts in
                         starts.append(watch.elapsed)
@@ -185,7 +185,7 @@ struct TokenSessionTests {
         try await TokenWorld.run { world in
             let own = Locked<Session<ApiToken>?>(nil)
             let rules = SessionRules<ApiToken>(
-                stamp: { _, _ in },
+                authorize: { _, _ in },
                 renew: { token in
                     guard let session = own.withLock({ $0 }) else { return token }
                     let service = world.api.with { $0.retrierFactory = session.authorization }
@@ -232,7 +232,7 @@ struct TokenSessionTests {
             let session = Session<LossyToken>(
                 key: world.key,
                 rules: SessionRules(
-                    stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                    authorize: { token, request in request.header["X-Api-Token"] = token.value },
                     renew: { token in
                         renewals.withLock { $0 += 1 }
                         return LossyToken(value: token.value + "'", received: world.date + 0.7, origin: "renewal")
@@ -259,7 +259,7 @@ struct TokenSessionTests {
         struct NeedsAdministrator: Error {}
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 insufficiency: { $0.status == 403 ? NeedsAdministrator() : nil },
                 renew: { $0 }
             )

@@ -23,7 +23,7 @@ struct TokenWorld: SimulatedWorld {
     /// The rules that an app writes for a token of its own.
     func rules(spendsCredential: Bool = true) -> SessionRules<ApiToken> {
         SessionRules(
-            stamp: { token, request in request.header["X-Api-Token"] = token.value },
+            authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(date)) },
             spendsCredential: spendsCredential,
             revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: api) },

@@ -18,7 +18,7 @@ private struct TimedToken: Codable, Equatable, Sendable {
 struct UnstableCredentialTests {
     private func session(_ store: any CredentialStore, _ world: TokenWorld) -> Session<TimedToken> {
         let rules = SessionRules<TimedToken>(
-            stamp: { $1.header["X-Api-Token"] = $0.value },
+            authorize: { $1.header["X-Api-Token"] = $0.value },
             renew: { token in
                 let sent = ApiToken(value: token.value, expires: world.date)
                 return TimedToken(value: try await SendToken(token: sent).schedule(with: world.api))

@@ -26,7 +26,7 @@ struct WrongClockTests {
             let world = base
             return world.process(
                 SessionRules(
-                    stamp: { token, request in request.header["X-Api-Token"] = token.value },
+                    authorize: { token, request in request.header["X-Api-Token"] = token.value },
                     lifetime: { .seconds($0.expires.timeIntervalSince(world.date) - 7200) },
                     renew: { token in
                         let value = try await SendToken(token: token).schedule(with: world.api)

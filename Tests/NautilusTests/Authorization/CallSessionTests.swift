@@ -165,8 +165,8 @@ struct CallSessionTests {
             let world = World(simulation)
             async let call = Ping.get.result(with: world.service(waitingAt: .hook))
             try await world.clock.sleep(for: .seconds(1))
-            let grant = try #require(world.coordinator.current)
-            world.coordinator.replace(grant, with: Token(number: 2))
+            let credential = try #require(world.coordinator.current)
+            world.coordinator.replace(credential, with: Token(number: 2))
             #expect(await call.isOk)
             #expect(world.carried == ["Bearer token-2"])
         }
@@ -200,10 +200,10 @@ struct CallSessionTests {
         let session = coordinator.session
         #expect(coordinator.adopt(.signedIn("a"), since: coordinator.epoch))
         #expect(coordinator.session === session)
-        #expect(try await coordinator.grant().session === session)
+        #expect(try await coordinator.credential().session === session)
         coordinator.adopt(.signedIn("b"), since: coordinator.epoch)
         #expect(coordinator.session !== session)
-        #expect(try await coordinator.grant().session === coordinator.session)
+        #expect(try await coordinator.credential().session === coordinator.session)
     }
 
     @Test("nobody was signed in when the store was read first: whoever is later has signed in since")

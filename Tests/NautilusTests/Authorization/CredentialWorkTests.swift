@@ -18,24 +18,24 @@ struct CredentialWorkTests {
 
     let clock = TestClock()
 
-    @Test("B10: grant and refresh fail at once, the gate lets it pass, and current still answers")
+    @Test("B10: credential and refresh fail at once, the gate lets it pass, and current still answers")
     func everyEntry() async throws {
         let loop = Loop()
         let origin = try testOrigin()
         let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
             let coordinator = try loop.get()
-            guard let grant = coordinator.current else { throw Unreachable() }
-            var found = ["current \(grant.generation)"]
-            found.append(await outcome { try await coordinator.grant() })
-            found.append(await outcome { try await coordinator.refresh(rejecting: grant) })
-            found.append(await Task { await outcome { try await coordinator.grant() } }.value)
+            guard let credential = coordinator.current else { throw Unreachable() }
+            var found = ["current \(credential.generation)"]
+            found.append(await outcome { try await coordinator.credential() })
+            found.append(await outcome { try await coordinator.refresh(rejecting: credential) })
+            found.append(await Task { await outcome { try await coordinator.credential() } }.value)
             try await coordinator.pass(to: origin)
             loop.found.withLock { [found] in $0 = found }
             return "b"
         }
         loop.coordinator.withLock { $0 = coordinator }
-        let grant = try await coordinator.grant()
-        #expect(try await coordinator.refresh(rejecting: grant).generation == 2)
+        let credential = try await coordinator.credential()
+        #expect(try await coordinator.refresh(rejecting: credential).generation == 2)
         #expect(loop.found.withLock { $0 } == ["current 1", "recursive", "recursive", "recursive"])
         loop.coordinator.withLock { $0 = nil }
     }
@@ -59,15 +59,15 @@ struct CredentialWorkTests {
         let wrap = try #require(Self.wrappings[wrapping])
         let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
             do {
-                return try await loop.get().grant().credential
+                return try await loop.get().credential().credential
             } catch {
                 throw wrap(error)
             }
         }
         loop.coordinator.withLock { $0 = coordinator }
-        let grant = try await coordinator.grant()
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "recursive")
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "recursive")
+        let credential = try await coordinator.credential()
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "recursive")
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "recursive")
         loop.coordinator.withLock { $0 = nil }
     }
 
@@ -79,12 +79,12 @@ struct CredentialWorkTests {
         let loop = Loop()
         let limits = RefreshLimits(maxCoolDowns: 0)
         let coordinator = RefreshCoordinator(credential: "a", limits: limits, clock: clock) { _ in
-            _ = try? await loop.get().grant()
+            _ = try? await loop.get().credential()
             throw reason
         }
         loop.coordinator.withLock { $0 = coordinator }
-        let grant = try await coordinator.grant()
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "failed(\(type(of: reason)))")
+        let credential = try await coordinator.credential()
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "failed(\(type(of: reason)))")
         loop.coordinator.withLock { $0 = nil }
     }
 
@@ -92,17 +92,17 @@ struct CredentialWorkTests {
     func chain() async throws {
         let loop = Loop()
         let inner = RefreshCoordinator(credential: "inner", clock: clock) { _ in
-            let found = await outcome { try await loop.get().grant() }
+            let found = await outcome { try await loop.get().credential() }
             loop.found.withLock { $0.append(found) }
             return "inner 2"
         }
         let outer = RefreshCoordinator(credential: "outer", clock: clock) { _ in
-            let grant = try await inner.grant()
-            return try await inner.refresh(rejecting: grant).credential
+            let credential = try await inner.credential()
+            return try await inner.refresh(rejecting: credential).credential
         }
         loop.coordinator.withLock { $0 = outer }
-        let grant = try await outer.grant()
-        #expect(try await outer.refresh(rejecting: grant).credential == "inner 2")
+        let credential = try await outer.credential()
+        #expect(try await outer.refresh(rejecting: credential).credential == "inner 2")
         #expect(loop.found.withLock { $0 } == ["recursive"])
         loop.coordinator.withLock { $0 = nil }
     }
@@ -115,14 +115,14 @@ struct CredentialWorkTests {
         let coordinator = RefreshCoordinator(credential: "a", clock: clock) { _ in
             let task = Task {
                 for await _ in stream {}
-                return await outcome { try await loop.get().grant() }
+                return await outcome { try await loop.get().credential() }
             }
             left.withLock { $0 = task }
             return "b"
         }
         loop.coordinator.withLock { $0 = coordinator }
-        let grant = try await coordinator.grant()
-        _ = try await coordinator.refresh(rejecting: grant)
+        let credential = try await coordinator.credential()
+        _ = try await coordinator.refresh(rejecting: credential)
         gate.finish()
         #expect(await left.withLock { $0 }?.value == "generation 2")
         loop.coordinator.withLock { $0 = nil }
@@ -156,8 +156,8 @@ struct CredentialWorkTests {
             left.withLock { $0 = task }
             return "b"
         }
-        let grant = try await coordinator.grant()
-        _ = try await coordinator.refresh(rejecting: grant)
+        let credential = try await coordinator.credential()
+        _ = try await coordinator.refresh(rejecting: credential)
         gate.finish()
         #expect(within.withLock { $0 } == true)
         #expect(await left.withLock { $0 }?.value == false)

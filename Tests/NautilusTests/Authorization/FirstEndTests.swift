@@ -19,7 +19,7 @@ struct FirstEndTests {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation, expires: true)
             let coordinator = world.coordinator
-            let (session, grant) = (coordinator.session, try #require(coordinator.current))
+            let (session, credential) = (coordinator.session, try #require(coordinator.current))
             let authorizer = CallAuthorizer(coordinator) { _, _ in }
             let transport = ScriptedTransport(
                 .delay(.seconds(5), then: .status(401)),
@@ -49,8 +49,8 @@ struct FirstEndTests {
             }
 
             #expect(name(session.end) == ending.error)
-            #expect(await name { try await coordinator.grant(continuing: grant) } == ending.error)
-            #expect(await name { try await coordinator.refresh(rejecting: grant) } == ending.error)
+            #expect(await name { try await coordinator.credential(continuing: credential) } == ending.error)
+            #expect(await name { try await coordinator.refresh(rejecting: credential) } == ending.error)
             var request = HttpRequest(method: .get, url: try #require(URL(string: "https://api.example.com/")))
             #expect(await name { try authorizer.authorize(&request) } == ending.error)
             let results = await [rejected, waiting]
@@ -74,8 +74,8 @@ struct FirstEndTests {
                 try await clock.sleep(for: .seconds(20))
                 return token
             }
-            let grant = try #require(coordinator.current)
-            async let result = name { try await coordinator.refresh(rejecting: grant) }
+            let credential = try #require(coordinator.current)
+            async let result = name { try await coordinator.refresh(rejecting: credential) }
             try await clock.sleep(for: .seconds(1))
             switch ending {
             case .signOut: coordinator.signOut()

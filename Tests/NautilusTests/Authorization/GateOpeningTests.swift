@@ -113,10 +113,10 @@ struct GateOpeningTests {
                 try await clock.sleep(for: .seconds(3))
                 return "b"
             }
-            let grant = try await coordinator.grant()
+            let credential = try await coordinator.credential()
             return try await withThrowingTaskGroup(of: Duration.self) { group in
                 group.addTask {
-                    _ = try await coordinator.refresh(rejecting: grant)
+                    _ = try await coordinator.refresh(rejecting: credential)
                     return clock.now.offset
                 }
                 for _ in 0..<4 {

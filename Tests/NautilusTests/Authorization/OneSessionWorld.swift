@@ -68,8 +68,8 @@ struct OneSessionWorld: SimulatedWorld {
         case .signInElsewhere: coordinator.adopt(.signedIn(Token(number: 2)), since: coordinator.epoch)
         case .expiry:
             // Another call learns of it.
-            guard let grant = coordinator.current else { return }
-            _ = try? await coordinator.refresh(rejecting: grant)
+            guard let credential = coordinator.current else { return }
+            _ = try? await coordinator.refresh(rejecting: credential)
         case .expiryElsewhere:
             coordinator.adopt(.expired(TerminalRefreshFailure("ended there")), since: coordinator.epoch)
         }

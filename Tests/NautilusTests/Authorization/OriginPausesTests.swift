@@ -108,8 +108,8 @@ struct OriginPausesTests {
         let (script, origin) = (RefreshScript(), try testOrigin())
         let coordinator = RefreshCoordinator(credential: "a", limits: .impatient, clock: clock, refresh: script.run)
         try await coordinator.pass(to: origin)
-        let grant = try await coordinator.grant()
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         let retry = startPassing(coordinator, origin)
         await eventually("call and retry wait") { coordinator.waiterCount == 2 }
         #expect(coordinator.remainingPause(of: origin) == .zero)
@@ -122,8 +122,8 @@ struct OriginPausesTests {
     func cancelledDuringRefresh() async throws {
         let (script, origin) = (RefreshScript(), try testOrigin())
         let coordinator = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
-        let grant = try await coordinator.grant()
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         let retry = startPassing(coordinator, origin)
         await eventually("call and retry wait") { coordinator.waiterCount == 2 }
         retry.cancel()
@@ -136,11 +136,11 @@ struct OriginPausesTests {
     func refreshAndPause(refreshEndsFirst: Bool) async throws {
         let (script, origin) = (RefreshScript(), try testOrigin())
         let coordinator = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
-        let grant = try await coordinator.grant()
+        let credential = try await coordinator.credential()
         coordinator.close(origin, for: .seconds(2))
         let retry = startPassing(coordinator, origin)
         await eventually("the retry sleeps") { clock.sleeperCount == 1 }
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("the refresh's timer runs") { clock.sleeperCount == 2 }
         if refreshEndsFirst {
             await script.succeed(with: "b")
@@ -165,7 +165,7 @@ struct OriginPausesTests {
             refresh: script.run
         )
         clock.advance(by: .seconds(95))
-        _ = try await coordinator.grant()
+        _ = try await coordinator.credential()
         await eventually("the refresh has started") { script.count == 1 }
         try await coordinator.pass(to: origin)
         await script.succeed(with: "b")

@@ -13,26 +13,26 @@ struct RefreshAdoptingTests {
     @Test("a refresh elsewhere serves the calls that wait for one here, which is cancelled and dropped")
     func refreshed() async throws {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("the refresh has started") { script.count == 1 }
         let epoch = coordinator.epoch
         #expect(coordinator.adopt(.refreshed("from elsewhere"), since: epoch))
         #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
         await eventually("the refresh has been cancelled") { script.cancellations == 1 }
         #expect(coordinator.current?.credential == "from elsewhere")
-        #expect(try await coordinator.grant(continuing: grant).generation == 2, "the session goes on")
+        #expect(try await coordinator.credential(continuing: credential).generation == 2, "the session goes on")
     }
 
     @Test("a sign-in elsewhere, and a sign-out, end the session of those who wait", arguments: [true, false])
     func otherSession(isSignIn: Bool) async throws {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         #expect(coordinator.adopt(isSignIn ? .signedIn("b") : .signedOut, since: coordinator.epoch))
         #expect(await calls.outcomes == Array(repeating: isSignIn ? "superseded" : "signedOut", count: 3))
         #expect(coordinator.current?.credential == (isSignIn ? "b" : nil))
-        let next = await outcome { try await coordinator.grant(continuing: grant) }
+        let next = await outcome { try await coordinator.credential(continuing: credential) }
         #expect(next == (isSignIn ? "superseded" : "signedOut"))
     }
 
@@ -40,12 +40,12 @@ struct RefreshAdoptingTests {
     func expired() async throws {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
         let events = coordinator.events
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         let failure = TerminalRefreshFailure("invalid_grant")
         #expect(coordinator.adopt(.expired(failure), since: coordinator.epoch))
         #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 3))
-        #expect(await outcome { try await coordinator.grant() } == "sessionExpired")
+        #expect(await outcome { try await coordinator.credential() } == "sessionExpired")
         // No user has signed in since: it is no second event.
         coordinator.adopt(.expired(failure), since: coordinator.epoch)
         coordinator.signIn("b")
@@ -76,8 +76,8 @@ struct RefreshAdoptingTests {
                 "b"
             }
             own.withLock { $0 = coordinator }
-            let grant = try await coordinator.grant()
-            _ = try await coordinator.refresh(rejecting: grant)
+            let credential = try await coordinator.credential()
+            _ = try await coordinator.refresh(rejecting: credential)
             coordinator.adopt(.signedOut, since: coordinator.epoch)
             #expect(heard.withLock { $0 } == ["signedIn 1 nobody", "refreshed 2 b", "signedOut 2 nobody"])
             own.withLock { $0 = nil }
@@ -88,8 +88,8 @@ struct RefreshAdoptingTests {
     func waitForRefresh() async throws {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
         try await coordinator.waitForRefresh()
-        let grant = try await coordinator.grant()
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         call.forEach { $0.cancel() }
         _ = await call.outcomes
         let wait = Task { try await coordinator.waitForRefresh() }

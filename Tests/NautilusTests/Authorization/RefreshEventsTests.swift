@@ -30,12 +30,12 @@ struct RefreshEventsTests {
         let first = coordinator.events
         coordinator.signIn("a")
         let second = coordinator.events
-        let grant = try await coordinator.grant()
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await script.fail(with: Unreachable())
         _ = await call.outcomes
         clock.advance(by: .seconds(30))
-        let retry = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        let retry = await startWaiting(1, on: coordinator) { try await coordinator.credential() }
         await script.succeed(with: "b")
         _ = await retry.outcomes
         coordinator.signOut()
@@ -78,11 +78,11 @@ struct RefreshEventsTests {
             observer: record,
             refresh: script.run
         )
-        let first = try await coordinator.grant()
+        let first = try await coordinator.credential()
         let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: first) }
         await script.succeed(with: "b")
         _ = await call.outcomes
-        let second = try await coordinator.grant()
+        let second = try await coordinator.credential()
         let dropped = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: second) }
         coordinator.signOut()
         _ = await dropped.outcomes
@@ -109,8 +109,8 @@ struct RefreshEventsTests {
             refresh: script.run
         )
         observer.coordinator.withLock { $0 = coordinator }
-        let grant = try await coordinator.grant()
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "signedOut")
+        let credential = try await coordinator.credential()
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "signedOut")
         await eventually("the refresh has ended") { observer.heard.withLock { $0.count } == 2 }
         #expect(coordinator.current == nil)
         observer.coordinator.withLock { $0 = nil }
@@ -139,16 +139,16 @@ struct RefreshEventsTests {
             clock: clock,
             refresh: script.run
         )
-        let grant = try await coordinator.grant()
+        let credential = try await coordinator.credential()
         #expect("\(coordinator)" == "generation 1")
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         #expect("\(coordinator)" == "generation 1, refreshing")
         await script.fail(with: Leaky())
         _ = await call.outcomes
         #expect("\(coordinator)" == "generation 1, cooling down")
         var texts: [String] = []
         let changes: [SessionChange<String>] = [.refreshed("s3cret"), .signedIn("s3cret")]
-        for value in [coordinator, grant, changes] as [Any] {
+        for value in [coordinator, credential, changes] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             texts += ["\(value)", String(reflecting: value), dumped]

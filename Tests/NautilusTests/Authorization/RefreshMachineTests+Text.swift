@@ -21,9 +21,9 @@ extension RefreshMachineTests {
         }
     }
 
-    static func summary(_ result: Result<ErasedGrant, RefreshError>) -> String {
+    static func summary(_ result: Result<ErasedVersionedCredential, RefreshError>) -> String {
         switch result {
-        case .success(let grant): "\(text(grant))"
+        case .success(let versioned): "\(text(versioned))"
         case .failure(let error): kind(error)
         }
     }
@@ -39,11 +39,11 @@ extension RefreshMachineTests {
         }
     }
 
-    static func text(_ grant: ErasedGrant) -> String {
-        "\(grant.credential.restored(as: String.self))\(grant.generation)"
+    static func text(_ versioned: ErasedVersionedCredential) -> String {
+        "\(versioned.credential.restored(as: String.self))\(versioned.generation)"
     }
 
     static func summary(_ session: HeldCredential) -> String {
-        "\(text(session.grant))" + (session.isRejected ? " rejected" : "")
+        "\(text(session.versioned))" + (session.isRejected ? " rejected" : "")
     }
 }

@@ -107,7 +107,7 @@ extension RefreshCoordinator {
 }
 
 /// The result of a call: its generation, or the kind of its error.
-func outcome(_ body: () async throws -> RefreshCoordinator<String>.Grant) async -> String {
+func outcome(_ body: () async throws -> RefreshCoordinator<String>.VersionedCredential) async -> String {
     do { return "generation \(try await body().generation)" } catch { return kind(error) }
 }
 
@@ -115,7 +115,7 @@ func outcome(_ body: () async throws -> RefreshCoordinator<String>.Grant) async 
 func startWaiting(
     _ count: Int,
     on coordinator: RefreshCoordinator<String>,
-    _ ask: @escaping @Sendable () async throws -> RefreshCoordinator<String>.Grant
+    _ ask: @escaping @Sendable () async throws -> RefreshCoordinator<String>.VersionedCredential
 ) async -> [Task<String, Never>] {
     let before = coordinator.waiterCount
     let tasks = (0..<count).map { _ in Task { await outcome(ask) } }

@@ -17,12 +17,12 @@ struct RefreshSessionTests {
     func terminalFailure() async throws {
         let coordinator = signedIn()
         let events = coordinator.events
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(20, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(20, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await script.fail(with: TerminalRefreshFailure("invalid_grant"))
         #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 20))
-        #expect(await outcome { try await coordinator.grant() } == "sessionExpired")
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "sessionExpired")
+        #expect(await outcome { try await coordinator.credential() } == "sessionExpired")
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "sessionExpired")
         #expect(coordinator.current == nil)
         #expect(script.count == 1)
         coordinator.signIn("b")
@@ -37,8 +37,8 @@ struct RefreshSessionTests {
         let script = RefreshScript(obeysCancellation: obeysCancellation)
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
         let events = coordinator.events
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("the refresh has started") { script.count == 1 }
         coordinator.signOut()
         #expect(await calls.outcomes == Array(repeating: "signedOut", count: 3))
@@ -46,8 +46,8 @@ struct RefreshSessionTests {
         await eventually("the refresh has ended") { coordinator.runningCount == 0 }
         #expect(script.cancellations == 1)
         #expect(coordinator.current == nil)
-        #expect(await outcome { try await coordinator.grant() } == "signedOut")
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "signedOut")
+        #expect(await outcome { try await coordinator.credential() } == "signedOut")
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "signedOut")
         coordinator.signIn("b")
         #expect(await events.first(2) == ["signedOut 1", "signedIn 2"])
         #expect(script.count == 1)
@@ -57,18 +57,18 @@ struct RefreshSessionTests {
     func signInAsAnother(obeysCancellation: Bool) async throws {
         let script = RefreshScript(obeysCancellation: obeysCancellation)
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
-        let grant = try await coordinator.grant()
-        let rejected = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
-        let unsent = await startWaiting(3, on: coordinator) { try await coordinator.grant() }
+        let credential = try await coordinator.credential()
+        let rejected = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
+        let unsent = await startWaiting(3, on: coordinator) { try await coordinator.credential() }
         await eventually("the refresh has started") { script.count == 1 }
         coordinator.signIn("b")
         #expect(await (rejected + unsent).outcomes == Array(repeating: "superseded", count: 6))
         if !obeysCancellation { await script.succeed(with: "late a") }
         await eventually("the refresh has ended") { coordinator.runningCount == 0 }
         #expect(coordinator.current?.credential == "b")
-        #expect(await outcome { try await coordinator.refresh(rejecting: grant) } == "superseded")
-        #expect(await outcome { try await coordinator.grant(continuing: grant) } == "superseded")
-        #expect(await outcome { try await coordinator.grant() } == "generation 2")
+        #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "superseded")
+        #expect(await outcome { try await coordinator.credential(continuing: credential) } == "superseded")
+        #expect(await outcome { try await coordinator.credential() } == "generation 2")
         #expect(script.received == ["a"])
     }
 
@@ -76,12 +76,12 @@ struct RefreshSessionTests {
     func otherUsersSlot() async throws {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
-        let first = try await coordinator.grant()
+        let first = try await coordinator.credential()
         let calls = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: first) }
         await eventually("the refresh has started") { script.count == 1 }
         coordinator.signIn("b")
         #expect(await calls.outcomes == ["superseded"])
-        let second = try await coordinator.grant()
+        let second = try await coordinator.credential()
         let others = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: second) }
         await eventually("the second refresh has started") { script.count == 2 }
         await script.succeed(with: "late a")
@@ -95,10 +95,10 @@ struct RefreshSessionTests {
     @Test("B14: a credential replaced between the 401 and its handling is used, without a refresh")
     func replacedMeanwhile() async throws {
         let coordinator = signedIn()
-        let grant = try await coordinator.grant()
-        coordinator.replace(grant, with: "from elsewhere")
-        #expect(try await coordinator.refresh(rejecting: grant).credential == "from elsewhere")
-        #expect(try await coordinator.grant(continuing: grant).credential == "from elsewhere")
+        let credential = try await coordinator.credential()
+        coordinator.replace(credential, with: "from elsewhere")
+        #expect(try await coordinator.refresh(rejecting: credential).credential == "from elsewhere")
+        #expect(try await coordinator.credential(continuing: credential).credential == "from elsewhere")
         #expect(script.count == 0)
     }
 
@@ -106,9 +106,9 @@ struct RefreshSessionTests {
     func replacedDuringRefresh() async throws {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
-        coordinator.replace(grant, with: "from elsewhere")
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
+        coordinator.replace(credential, with: "from elsewhere")
         #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
         await script.fail(with: TerminalRefreshFailure("spent twice"))
         await eventually("the refresh has ended") { coordinator.runningCount == 0 }
@@ -116,15 +116,15 @@ struct RefreshSessionTests {
         #expect(script.cancellations == 1)
     }
 
-    @Test("a replacement of a grant that is no longer the present one does nothing")
+    @Test("a replacement of a credential that is no longer the present one does nothing")
     func replacedTooLate() async throws {
         let coordinator = signedIn()
-        let grant = try await coordinator.grant()
+        let credential = try await coordinator.credential()
         coordinator.signIn("b")
-        coordinator.replace(grant, with: "a's, from elsewhere")
+        coordinator.replace(credential, with: "a's, from elsewhere")
         #expect(coordinator.current?.credential == "b")
         coordinator.signOut()
-        coordinator.replace(grant, with: "a's, from elsewhere")
+        coordinator.replace(credential, with: "a's, from elsewhere")
         #expect(coordinator.current == nil)
     }
 
@@ -132,7 +132,7 @@ struct RefreshSessionTests {
     func signedOut() async {
         let coordinator = Coordinator(clock: clock, refresh: script.run)
         #expect(coordinator.current == nil)
-        #expect(await outcome { try await coordinator.grant() } == "signedOut")
+        #expect(await outcome { try await coordinator.credential() } == "signedOut")
         #expect(script.count == 0)
     }
 }

@@ -28,9 +28,9 @@ struct RefreshStreamsTests {
         #expect(await stream.first(1) == ["signedIn 1"])
     }
 
-    @Test("grants begin with the present one, nil for nobody, and a slow reader gets the latest")
-    func grants() async throws {
-        var early = coordinator.grants.makeAsyncIterator()
+    @Test("the stream of credentials begins with the present one, nil for nobody, and a slow reader gets the latest")
+    func credentials() async throws {
+        var early = coordinator.credentials.makeAsyncIterator()
         #expect(await Self.text(early.next()) == "nobody")
         coordinator.signIn("a")
         #expect(await Self.text(early.next()) == "a")
@@ -39,14 +39,14 @@ struct RefreshStreamsTests {
         coordinator.signOut()
         coordinator.signIn("c")
         #expect(await Self.text(early.next()) == "c")
-        var late = coordinator.grants.makeAsyncIterator()
+        var late = coordinator.credentials.makeAsyncIterator()
         #expect(await late.next()??.generation == coordinator.current?.generation)
         coordinator.signOut()
         #expect(await Self.text(late.next()) == "nobody")
         #expect(await Self.text(early.next()) == "nobody")
     }
 
-    @Test("a refresh brings its grant, and one that fails brings none")
+    @Test("a refresh brings its credential, and one that fails brings none")
     func refreshes() async throws {
         struct Unreachable: Error {}
         let fails = Locked(false)
@@ -58,40 +58,40 @@ struct RefreshStreamsTests {
             if fails.withLock({ $0 }) { throw Unreachable() }
             return credential + "'"
         }
-        var grants = coordinator.grants.makeAsyncIterator()
-        let first = try #require(await grants.next() ?? nil)
+        var credentials = coordinator.credentials.makeAsyncIterator()
+        let first = try #require(await credentials.next() ?? nil)
         _ = try await coordinator.refresh(rejecting: first)
-        let second = try #require(await grants.next() ?? nil)
+        let second = try #require(await credentials.next() ?? nil)
         #expect(second.credential == "a'")
         fails.withLock { $0 = true }
         await #expect(throws: RefreshError.self) { try await coordinator.refresh(rejecting: second) }
         coordinator.signOut()
-        #expect(await Self.text(grants.next()) == "nobody", "nothing came between")
+        #expect(await Self.text(credentials.next()) == "nobody", "nothing came between")
     }
 
-    /// A grant as the tests write it; `end` for the end of a stream.
-    private static func text(_ grant: RefreshCoordinator<String>.Grant??) -> String {
-        switch grant {
+    /// A versioned credential as the tests write it; `end` for the end of a stream.
+    private static func text(_ credential: RefreshCoordinator<String>.VersionedCredential??) -> String {
+        switch credential {
         case nil: "end"
         case .some(nil): "nobody"
-        case .some(let grant?): grant.credential
+        case .some(let credential?): credential.credential
         }
     }
 
     @Test("the streams end with the coordinator")
     func end() async {
-        var streams: (AsyncStream<RefreshEvent>, AsyncStream<RefreshCoordinator<String>.Grant?>)?
+        var streams: (AsyncStream<RefreshEvent>, AsyncStream<RefreshCoordinator<String>.VersionedCredential?>)?
         do {
             let coordinator = RefreshCoordinator<String>(credential: "a", clock: TestClock()) { $0 }
-            streams = (coordinator.events(replayingLatest: true), coordinator.grants)
+            streams = (coordinator.events(replayingLatest: true), coordinator.credentials)
         }
-        var (events, grants) = (0, 0)
+        var (events, credentials) = (0, 0)
         if let streams {
             for await _ in streams.0 { events += 1 }
-            for await _ in streams.1 { grants += 1 }
+            for await _ in streams.1 { credentials += 1 }
         }
         #expect(events == 1)
-        #expect(grants == 1)
+        #expect(credentials == 1)
     }
 
     @Test("with many senders, a new stream never gets the past after the present")

@@ -40,11 +40,11 @@ struct RefreshStressTests {
             refresh: refresher.run
         )
         for round in 1...3 {
-            let grant = try await coordinator.grant()
+            let credential = try await coordinator.credential()
             let wrong = await withTaskGroup(of: Bool.self) { group in
                 for _ in 1...10_000 {
                     group.addTask {
-                        let fresh = try? await coordinator.refresh(rejecting: grant)
+                        let fresh = try? await coordinator.refresh(rejecting: credential)
                         return fresh?.credential == round && fresh?.generation == round + 1
                     }
                 }
@@ -70,8 +70,8 @@ struct RefreshStressTests {
             let isReady = Bool.random(using: &random)
             return Task {
                 if isReady { await Task.yield() }
-                let grant = try await coordinator.grant()
-                return (grant, try await coordinator.refresh(rejecting: grant))
+                let credential = try await coordinator.credential()
+                return (credential, try await coordinator.refresh(rejecting: credential))
             }
         }
         for call in calls where Int.random(in: 0..<3, using: &random) == 0 {
@@ -96,7 +96,7 @@ struct RefreshStressTests {
         #expect(coordinator.waiterCount == 0)
     }
 
-    @Test("invariant 6: while users change, no call gets a grant that follows another user's", arguments: 1...20)
+    @Test("invariant 6: while users change, no call gets a credential that follows another user's", arguments: 1...20)
     func usersChange(seed: UInt64) async throws {
         let refresher = Refresher()
         let coordinator = RefreshCoordinator(
@@ -108,12 +108,12 @@ struct RefreshStressTests {
         // A user's credentials lie in a thousand of their own.
         let calls = (0..<500).map { _ in
             Task { () -> Bool in
-                guard let grant = try? await coordinator.grant() else { return true }
+                guard let credential = try? await coordinator.credential() else { return true }
                 await Task.yield()
-                guard let fresh = try? await coordinator.refresh(rejecting: grant) else { return true }
+                guard let fresh = try? await coordinator.refresh(rejecting: credential) else { return true }
                 await Task.yield()
-                guard let next = try? await coordinator.grant(continuing: fresh) else { return true }
-                let users = [grant, fresh, next].map { $0.credential / 1_000 }
+                guard let next = try? await coordinator.credential(continuing: fresh) else { return true }
+                let users = [credential, fresh, next].map { $0.credential / 1_000 }
                 return Set(users).count == 1
             }
         }
@@ -147,8 +147,8 @@ struct RefreshStressTests {
                 group.addTask {
                     switch number % 4 {
                     case 0:
-                        guard let grant = try? await coordinator.grant() else { return }
-                        _ = try? await coordinator.refresh(rejecting: grant)
+                        guard let credential = try? await coordinator.credential() else { return }
+                        _ = try? await coordinator.refresh(rejecting: credential)
                     case 1: try? await coordinator.pass(to: origin)
                     case 2: coordinator.close(origin, for: .seconds(1))
                     default:

@@ -17,8 +17,8 @@ struct RefreshTimeLimitTests {
             random: Draw(1),
             refresh: script.run
         )
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30) - .nanoseconds(1))
         #expect(coordinator.waiterCount == 3)
@@ -33,9 +33,9 @@ struct RefreshTimeLimitTests {
         let script = RefreshScript()
         let coordinator = try await overdue(script)
         await eventually("the refresh has ended") { coordinator.runningCount == 0 }
-        #expect(await outcome { try await coordinator.grant() } == "coolingDown(1 s)")
+        #expect(await outcome { try await coordinator.credential() } == "coolingDown(1 s)")
         clock.advance(by: .seconds(1))
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.credential() }
         await script.succeed(with: "b")
         #expect(await call.outcomes == ["generation 2"])
         #expect(script.count == 2)
@@ -46,10 +46,10 @@ struct RefreshTimeLimitTests {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = try await overdue(script)
         clock.advance(by: .seconds(30) - .nanoseconds(1))
-        #expect(await outcome { try await coordinator.grant() } == "coolingDown(0 ms)")
+        #expect(await outcome { try await coordinator.credential() } == "coolingDown(0 ms)")
         #expect(script.count == 1)
         clock.advance(by: .nanoseconds(1))
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.credential() }
         await eventually("the next refresh has started") { script.count == 2 }
         await script.succeed(with: "late, from the first")
         #expect(await call.outcomes == ["generation 2"])
@@ -66,7 +66,7 @@ struct RefreshTimeLimitTests {
         let coordinator = try await overdue(script)
         await script.succeed(with: "late")
         await eventually("the late credential is there") { coordinator.current?.credential == "late" }
-        #expect(try await coordinator.grant().generation == 2)
+        #expect(try await coordinator.credential().generation == 2)
     }
 
     @Test("a refresh that ends in time leaves no timer behind", arguments: [true, false])
@@ -78,8 +78,8 @@ struct RefreshTimeLimitTests {
             clock: clock,
             refresh: script.run
         )
-        let grant = try await coordinator.grant()
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("the timer runs") { clock.sleeperCount == 1 }
         await script.end(with: succeeds ? .success("b") : .failure(Unreachable()))
         _ = await call.outcomes
@@ -108,8 +108,8 @@ struct RefreshTimeLimitTests {
         do {
             let owned = RefreshCoordinator(credential: "a", clock: clock, refresh: script.run)
             (coordinator, events) = (owned, owned.events)
-            let grant = try await owned.grant()
-            let call = Task { await outcome { try await owned.refresh(rejecting: grant) } }
+            let credential = try await owned.credential()
+            let call = Task { await outcome { try await owned.refresh(rejecting: credential) } }
             await eventually("the refresh has started") { script.count == 1 }
             call.cancel()
             #expect(await call.value == "cancelled")
@@ -123,8 +123,8 @@ struct RefreshTimeLimitTests {
     func waitsOutOverdue() async throws {
         let script = RefreshScript()
         let coordinator = patient(script)
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
         await eventually("the refresh has ended") { script.cancellations == 1 && coordinator.runningCount == 0 }
@@ -140,8 +140,8 @@ struct RefreshTimeLimitTests {
     func lateSuccessServes() async throws {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = patient(script)
-        let grant = try await coordinator.grant()
-        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("refresh and timer run") { script.count == 1 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
         await eventually("it has been cancelled") { script.cancellations == 1 }
@@ -166,19 +166,19 @@ struct RefreshTimeLimitTests {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = try await overdue(script)
         clock.advance(by: .seconds(30))
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.credential() }
         await eventually("the second has started beside it") { script.count == 2 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
         #expect(await call.outcomes == ["timedOut(30 s)"])
         for _ in 1...10 {
             clock.advance(by: .seconds(1000))
-            #expect(await outcome { try await coordinator.grant() } == "timedOut(30 s)")
+            #expect(await outcome { try await coordinator.credential() } == "timedOut(30 s)")
         }
         #expect(script.count == 2)
 
         await script.fail(with: Unreachable())
         await eventually("the first has ended") { coordinator.runningCount == 1 }
-        let next = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        let next = await startWaiting(1, on: coordinator) { try await coordinator.credential() }
         await eventually("the third has started beside the second") { script.count == 3 }
         await script.succeed(with: "from the second")
         #expect(await next.outcomes == ["generation 2"])
@@ -189,13 +189,13 @@ struct RefreshTimeLimitTests {
         let script = RefreshScript(obeysCancellation: false)
         let coordinator = try await overdue(script)
         clock.advance(by: .seconds(30))
-        let call = await startWaiting(1, on: coordinator) { try await coordinator.grant() }
+        let call = await startWaiting(1, on: coordinator) { try await coordinator.credential() }
         await eventually("the second has started beside it") { script.count == 2 && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
         #expect(await call.outcomes == ["timedOut(30 s)"])
         coordinator.signIn("b")
-        let grant = try await coordinator.grant()
-        let others = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: grant) }
+        let credential = try await coordinator.credential()
+        let others = await startWaiting(1, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         await eventually("the refresh of b has started") { script.received == ["a", "a", "b"] }
         coordinator.signOut()
         #expect(await others.outcomes == ["signedOut"])

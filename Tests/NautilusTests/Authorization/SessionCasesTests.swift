@@ -80,7 +80,7 @@ struct SessionCasesTests {
     }
 
     @Test(
-        "B12: a call that was stamped as A and whose 401 comes after B has signed in is never sent as B",
+        "B12: a call that was authorized as A and whose 401 comes after B has signed in is never sent as B",
         arguments: TokenWorld.seeds
     )
     func signInBeforeRejection(seed: UInt64) async throws {
@@ -120,8 +120,8 @@ struct SessionCasesTests {
             let world = TokenWorld(simulation, accepting: [5])
             async let result = world.call()
             try await simulation.clock.sleep(for: .milliseconds(5))
-            let grant = try #require(world.coordinator.current)
-            world.coordinator.replace(grant, with: Token(number: 5))
+            let credential = try #require(world.coordinator.current)
+            world.coordinator.replace(credential, with: Token(number: 5))
             #expect(await result.isOk)
             #expect(world.server.refreshCount == 0)
             #expect(world.sentTokens == ["Bearer token-1", "Bearer token-5"])

@@ -167,7 +167,7 @@ private struct Storm: Sendable {
         return server.complaints
     }
 
-    /// Once a newer token has been sent, an older one is never stamped again.
+    /// Once a newer token has been sent, an older one is never put on a request again.
     private func checkSends() {
         var newest = 0
         for attempt in transport.attempts {

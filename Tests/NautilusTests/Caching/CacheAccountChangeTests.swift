@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HttpCache: an account that changes while its stored answer is validated", .endsInTime)
 struct CacheAccountChangeTests {
-    /// The answer to a call that begins as anna's, whose answer is stored and stale, and is stamped as bert's.
+    /// The answer to a call that begins as anna's, whose answer is stored and stale, and is authorized as bert's.
     private static func get(
         _ header: HttpHeader,
         bert: @escaping @Sendable (HttpRequest) -> ScriptedReply
@@ -15,7 +15,7 @@ struct CacheAccountChangeTests {
         let world = CacheWorld(
             accounts: .separate { _ in user.withLock { $0 } },
             staleIfError: .seconds(60),
-            retrier: UserStamp.factory(user),
+            retrier: UserRetrier.factory(user),
             inside: [Passage { if isSwitching.withLock({ $0 }) { user.withLock { $0 = "bert" } } }]
         ) { request, _ in
             request.header[.authorization] == "Bearer bert" ? bert(request) : .reply(header: header, text: "anna's")

@@ -13,7 +13,7 @@ struct CacheAccountsTests {
         onRequest: @escaping @Sendable (HttpRequest) -> Void = { _ in },
         vary: String? = nil
     ) -> CacheWorld {
-        CacheWorld(accounts: accounts, retrier: UserStamp.factory(user)) { request, _ in
+        CacheWorld(accounts: accounts, retrier: UserRetrier.factory(user)) { request, _ in
             onRequest(request)
             var header: HttpHeader = ["Cache-Control": "max-age=60"]
             header["Vary"] = vary
@@ -22,7 +22,7 @@ struct CacheAccountsTests {
     }
 
     @Test(
-        "an answer to a credential that a retrier stamps is not stored unless that is allowed, whatever the server says"
+        "an answer to a credential that a retrier adds is not stored unless that is allowed, whatever the server says"
     )
     func anonymousOnly() async throws {
         let user = Locked<String?>("anna")
@@ -60,7 +60,7 @@ struct CacheAccountsTests {
         let service = AnyHttpService<HttpError>(
             apiUrl: "api.example.com",
             interceptors: [cache, RequestCoalescing(appFields: ["X-Api-Key"])],
-            retrierFactory: UserStamp.factory(user),
+            retrierFactory: UserRetrier.factory(user),
             transport: transport
         ).with { $0.header = ["X-Api-Key": "app"] }
         for _ in 1...2 { #expect(try await Ping.get.schedule(with: service) == "nobody") }

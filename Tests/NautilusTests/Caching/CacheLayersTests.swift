@@ -19,7 +19,7 @@ struct CacheLayersTests {
             let (user, clock) = (Locked<String?>("anna"), simulation.clock)
             let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
             let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
-            let world = CacheWorld(clock: clock, retrier: UserStamp.factory(user), inside: [inner]) { request, _ in
+            let world = CacheWorld(clock: clock, retrier: UserRetrier.factory(user), inside: [inner]) { request, _ in
                 // Whatever asks again finds a server in trouble.
                 if clock.now.offset > .zero, request.header[.authorization] == "Bearer anna" {
                     return .delay(.seconds(1), then: .status(503))
@@ -42,12 +42,18 @@ struct CacheLayersTests {
         }
     }
 
-    @Test("what a cache gives for its account in the place of a failure is that account's, though nothing was stamped")
+    @Test(
+        "what a cache gives for its account in the place of a failure is that account's, though nothing was authorized"
+    )
     func standsIn() async throws {
         let (user, clock) = (Locked<String?>("anna"), ManualClock())
         let accounts = CacheAccounts.separate { _ in user.withLock { $0 } }
         let inner = HttpCache(accounts: accounts, wallClock: { clock.date })
-        let world = CacheWorld(clock: clock, retrier: UserStamp.factory(user), inside: [inner, Breaker(clock: clock)]) {
+        let world = CacheWorld(
+            clock: clock,
+            retrier: UserRetrier.factory(user),
+            inside: [inner, Breaker(clock: clock)]
+        ) {
             request,
             _ in
             .reply(

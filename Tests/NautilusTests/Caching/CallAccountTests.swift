@@ -31,8 +31,8 @@ struct CallAccountTests {
             service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: interceptors,
-                retrierFactory: AnyRetrierFactory(sharingKey: SharingKey("stamp")) { [user] in
-                    SessionStamp(user: user.withLock { $0 })
+                retrierFactory: AnyRetrierFactory(sharingKey: SharingKey("user")) { [user] in
+                    OneUserRetrier(user: user.withLock { $0 })
                 },
                 transport: transport,
                 clock: clock
@@ -204,7 +204,7 @@ struct CallAccountTests {
 }
 
 /// Authorizes as one user, and tries once more a second later.
-private struct SessionStamp: Retrier {
+private struct OneUserRetrier: Retrier {
     let user: String
     var hasRetried = false
 

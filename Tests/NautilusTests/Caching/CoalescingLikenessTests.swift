@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusTraffic
 
-private struct Stamp: NetworkInterceptor {
+private struct Changing: NetworkInterceptor {
     let work: @Sendable (inout HttpRequest, AttemptContext) -> Void
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         var request = request
@@ -179,9 +179,9 @@ struct CoalescingLikenessTests {
 }
 
 /// Asks for German in the first call, and for French in all others, unseen by what is further out.
-private func germanFirst() -> Stamp {
+private func germanFirst() -> Changing {
     let first = Locked<UInt64?>(nil)
-    return Stamp { request, context in
+    return Changing { request, context in
         let isFirst = first.withLock { first in
             first = first ?? context.call.id
             return first == context.call.id

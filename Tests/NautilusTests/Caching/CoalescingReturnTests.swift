@@ -90,7 +90,7 @@ struct CoalescingReturnTests {
             }
             async let first = outcome(of: Ping.get, with: plain)
             try await clock.sleep(for: .seconds(1))
-            _ = try await coordinator.grant()
+            _ = try await coordinator.credential()
             async let second = outcome(of: Ping.get, with: plain)
             #expect(await [first, second] == ["ok", "ok"])
             #expect(transport.count(of: .get, "/things") == 1)

@@ -153,7 +153,7 @@ struct CoalescingSharingTests {
                 _ = try await Ping.get.schedule(with: plain)
                 return Token(number: 2)
             }
-            // It leads, and waits for the refresh while it is stamped.
+            // It leads, and waits for the refresh while it is authorized.
             let service = plain.with { $0.retrierFactory = AuthorizationRetrier.factory(coordinator) }
             let answer = try await Ping.get.schedule(with: service)
             #expect((answer, transport.count, clock.now.offset) == ("ok", 2, .seconds(2)))
@@ -192,20 +192,20 @@ struct CoalescingSharingTests {
         arguments: [("Accept-Language", 10, 2), ("Accept", 10, 2), ("X-Request-Id", 1, 1), ("Accept-Charset", 10, 2)]
             as [(HttpHeader.Name, Int, Int)]
     )
-    func stamped(name: HttpHeader.Name, exchanges: Int, seconds: Int) async throws {
+    func changed(name: HttpHeader.Name, exchanges: Int, seconds: Int) async throws {
         try await simulate { simulation in
             let (numbers, clock) = (Counter(), simulation.clock)
             let transport = ScriptedTransport(clock: clock) { request, _ in
                 .delay(.seconds(1), then: .reply(text: request.header[name] ?? "-"))
             }
-            let stamping = Stamping(name: name) { "\(numbers.increment())" }
-            let service = Self.service(simulation, transport, [RequestCoalescing(), stamping])
+            let setting = Setting(name: name) { "\(numbers.increment())" }
+            let service = Self.service(simulation, transport, [RequestCoalescing(), setting])
             let outcomes = await Self.outcomes(of: 10, with: service)
             #expect(outcomes.count == exchanges)
             #expect(transport.count == exchanges)
             #expect(clock.now.offset == .seconds(seconds))
             // Unless that makes no difference, says the user.
-            let same = Self.service(simulation, transport, [RequestCoalescing(ignoring: [name]), stamping])
+            let same = Self.service(simulation, transport, [RequestCoalescing(ignoring: [name]), setting])
             #expect(await Self.outcomes(of: 10, with: same).count == 1)
         }
     }
@@ -220,10 +220,10 @@ struct CoalescingSharingTests {
             let transport = ScriptedTransport(clock: clock) { request, _ in
                 .delay(.seconds(1), then: .reply(header: ["Vary": vary], text: request.header["X-Tenant"] ?? "-"))
             }
-            let stamping = Stamping(name: "X-Tenant") { "\(numbers.increment())" }
-            let key = Stamping(name: "X-Api-Key") { "key" }
+            let setting = Setting(name: "X-Tenant") { "\(numbers.increment())" }
+            let key = Setting(name: "X-Api-Key") { "key" }
             let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
-            let service = Self.service(simulation, transport, [coalescing, stamping, key])
+            let service = Self.service(simulation, transport, [coalescing, setting, key])
             #expect(await Self.outcomes(of: 10, with: service).count == exchanges)
             #expect(transport.count == exchanges)
         }
@@ -261,8 +261,8 @@ struct CoalescingSharingTests {
     }
 }
 
-/// Stamps a field, another value each time perhaps.
-private struct Stamping: NetworkInterceptor {
+/// Sets a field, another value each time perhaps.
+private struct Setting: NetworkInterceptor {
     let name: HttpHeader.Name
     let value: @Sendable () -> String
 

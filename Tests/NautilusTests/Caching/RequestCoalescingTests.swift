@@ -137,16 +137,16 @@ struct RequestCoalescingTests {
 
     @Test("accounts are kept apart, and without a word about them nobody gets an answer to another's credential")
     func accounts() async throws {
-        let stamp = Self.authorizing
-        #expect(try await Self.storm(retrier: stamp).exchanges == 10)
-        #expect(try await Self.storm(accounts: .separate { _ in nil }, retrier: stamp).exchanges == 10)
-        #expect(try await Self.storm(accounts: .separate { _ in "anna" }, retrier: stamp).exchanges == 1)
+        let retrier = Self.authorizing
+        #expect(try await Self.storm(retrier: retrier).exchanges == 10)
+        #expect(try await Self.storm(accounts: .separate { _ in nil }, retrier: retrier).exchanges == 10)
+        #expect(try await Self.storm(accounts: .separate { _ in "anna" }, retrier: retrier).exchanges == 1)
         let visible = Array(repeating: Ping(header: ["Authorization": "Bearer secret"]), count: 10)
         #expect(try await Self.storm(visible).exchanges == 10)
         #expect(try await Self.storm(visible, accounts: .separate { _ in "anna" }).exchanges == 1)
         let byUser = (0..<10).map { Ping(header: ["X-User": "\($0 % 2)"]) }
         let separate = CacheAccounts.separate { $0.header["X-User"] }
-        #expect(try await Self.storm(byUser, accounts: separate, ignoring: ["X-User"], retrier: stamp).exchanges == 2)
+        #expect(try await Self.storm(byUser, accounts: separate, ignoring: ["X-User"], retrier: retrier).exchanges == 2)
     }
 
     @Test("a cache before it stores an answer to another's exchange only if it may store that exchange's")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A switch that flips at every step of a refresh, or between two connections, lets no token stray")
 struct EnvironmentSwitchSessionTests {
-    /// Whose the credentials are that the service stamps.
+    /// Whose the credentials are with which the service authorizes.
     enum Coordinators: CaseIterable, Sendable {
         /// Each environment has its own, and the service takes that of the moment.
         case two

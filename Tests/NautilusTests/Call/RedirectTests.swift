@@ -34,7 +34,9 @@ struct RedirectTests {
         #expect(header.fields.map(\.name) == ["Accept"])
     }
 
-    @Test("a redirect of a stamped request to another origin is not followed when the user has signed out meanwhile")
+    @Test(
+        "a redirect of an authorized request to another origin is not followed when the user has signed out meanwhile"
+    )
     func signedOut() async throws {
         try await simulate { simulation in
             let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }

@@ -11,7 +11,7 @@ struct AnonymousServiceTests {
         coordinator.authorization { token, request in request.header[.authorization] = "Bearer \(token)" }
     }
 
-    @Test("keeps the attempts and delays of the service's retriers, and stamps nothing")
+    @Test("keeps the attempts and delays of the service's retriers, and authorizes nothing")
     func policy() async throws {
         try await simulate { simulation in
             let coordinator = RefreshCoordinator(credential: "anna", clock: simulation.clock) { $0 }
@@ -104,7 +104,7 @@ struct AnonymousServiceTests {
                 transport: transport,
                 clock: clock
             )
-            async let refreshed = coordinator.refresh(rejecting: coordinator.grant())
+            async let refreshed = coordinator.refresh(rejecting: coordinator.credential())
             try await clock.sleep(for: .seconds(1))
             _ = try await Ping.get.schedule(with: service.anonymous)
             #expect(clock.now.offset == .seconds(4))

@@ -293,7 +293,7 @@ struct NearMissTests {
             try await AnyRequest(.post, ["renewal"]).schedule(with: sites)
             return "new"
         }
-        _ = try await coordinator.refresh(rejecting: coordinator.grant())
+        _ = try await coordinator.refresh(rejecting: coordinator.credential())
         #expect(NearMissWarnings.shared.hasWarned(ofRenewalThrough: type(of: sites)))
     }
 }

@@ -57,8 +57,8 @@ struct UnsafeRulesTests {
     @Test("behind a gate, a retry goes out with a credential that has been replaced", arguments: [true, false])
     func gate(authorizesFirst: Bool) async throws {
         let (_, sentAfterwards, findings) = try await Self.held(authorizesFirst: authorizesFirst) { world in
-            guard let grant = world.coordinator.current else { return }
-            _ = try await world.coordinator.refresh(rejecting: grant)
+            guard let credential = world.coordinator.current else { return }
+            _ = try await world.coordinator.refresh(rejecting: credential)
         }
         #expect(sentAfterwards.first == "Bearer token-2")
         #expect(findings == [])

@@ -80,8 +80,8 @@ extension TestKit {
                     try await clock.sleep(for: .seconds(300))
                     return "new"
                 }
-                let grant = try await coordinator.grant()
-                await #expect(throws: RefreshError.self) { try await coordinator.refresh(rejecting: grant) }
+                let credential = try await coordinator.credential()
+                await #expect(throws: RefreshError.self) { try await coordinator.refresh(rejecting: credential) }
                 #expect(clock.now.offset == .seconds(30))
                 #expect(clock.sleeps == [.seconds(300)])
             }

@@ -109,7 +109,7 @@ struct PacingReadmissionTests {
     }
 
     @Test("a request counts from when it goes out, though its credential has taken too little to be looked at again")
-    func shortStamp() async throws {
+    func shortAuthorization() async throws {
         let starts = try await simulate { simulation in
             let clock = simulation.clock
             let pacing = Pacing(rate: .requests(1, per: .seconds(1)), clock: clock, random: simulation.random)

@@ -76,7 +76,9 @@ private struct TrafficStorm: Sendable {
             return server.token
         }
         let slow = AnyRetrierFactory.authorizing(
-            with: AwaitedCredential(wait: { try await clock.sleep(for: weather.longestStamp * random.nextFraction()) })
+            with: AwaitedCredential(wait: {
+                try await clock.sleep(for: weather.longestAuthorization * random.nextFraction())
+            })
         )
         self.service = base.with {
             if let delay = weather.hedgeDelay {
@@ -164,7 +166,7 @@ private struct Weather: Sendable {
     let maxWait: Duration
     let isPartitioned: Bool
     /// How long a credential may take for a request, and the server for its answer.
-    let (longestStamp, longestAnswer): (Duration, Duration)
+    let (longestAuthorization, longestAnswer): (Duration, Duration)
     let hedgeDelay: Duration?
     let isOut: Bool
 
@@ -177,7 +179,7 @@ private struct Weather: Sendable {
         (slots, calls) = (one(of: 1, 3, 6), one(of: 15, 40))
         maxWait = one(of: .seconds(5), .seconds(60))
         (isPartitioned, isOut) = (one(of: true, false), one(of: true, false))
-        longestStamp = one(of: .zero, .milliseconds(4), .milliseconds(50), .seconds(2))
+        longestAuthorization = one(of: .zero, .milliseconds(4), .milliseconds(50), .seconds(2))
         longestAnswer = one(of: .milliseconds(1), .milliseconds(80), .milliseconds(700))
         hedgeDelay = one(of: nil, longestAnswer / 4, longestAnswer / 2)
     }

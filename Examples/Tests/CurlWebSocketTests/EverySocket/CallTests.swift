@@ -73,7 +73,7 @@ struct CallTests {
         }
     }
 
-    @Test("the credential is stamped anew when a lost connection is replaced")
+    @Test("the credential is put on the request anew when a lost connection is replaced")
     func reconnect() async throws {
         try await SocketServer.run { authorization, number in
             switch (number, authorization) {

@@ -55,7 +55,7 @@ final class FileSession: CredentialSource {
     func usable(
         in session: CallSession,
         for origin: HttpOrigin
-    ) throws -> RefreshCoordinator<SessionRecord>.Grant? {
+    ) throws -> RefreshCoordinator<SessionRecord>.VersionedCredential? {
         try follow()
         return try coordinator.usable(in: session, for: origin)
     }

@@ -1,8 +1,8 @@
 /// The state that a coordinator's lock guards: the machine, the calls that wait for it, and the tasks it has started.
 struct GuardedRefresh: Sendable {
     private(set) var machine: RefreshMachine
-    /// A copy of the machine's grant, since reading it is the most frequent operation.
-    private(set) var current: ErasedGrant?
+    /// A copy of the machine's versioned credential, since reading it is the most frequent operation.
+    private(set) var current: ErasedVersionedCredential?
     var waiters = WaitingLine<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     /// The tasks of each refresh that has not ended, by its number; of some, no call waits for the result.
@@ -16,7 +16,7 @@ struct GuardedRefresh: Sendable {
 
     /// Gives the machine an input, and returns what it asks for.
     mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [RefreshMachine.Action] {
-        defer { current = machine.state.session?.grant }
+        defer { current = machine.state.session?.versioned }
         return machine.handle(input, at: now)
     }
 
@@ -112,7 +112,7 @@ final class RefreshAlarm: Sendable {
 /// A task that waits for a refresh.
 enum RefreshWaiter: Identifiable, Sendable {
     /// A call, which wants the credential, and may wait for the refresh that follows a failed one.
-    case call(Waiter<ErasedGrant>, RefreshPatience)
+    case call(Waiter<ErasedVersionedCredential>, RefreshPatience)
     /// A retry at the gate, which only wants the refresh in flight to be over.
     case retry(Waiter<Void>)
 
@@ -124,7 +124,7 @@ enum RefreshWaiter: Identifiable, Sendable {
     }
 
     /// Resumes the task when the refresh is over; a retry needs no result.
-    func resume(with result: Result<ErasedGrant, RefreshError>) {
+    func resume(with result: Result<ErasedVersionedCredential, RefreshError>) {
         switch self {
         case .call(let waiter, _): waiter.resume(with: result)
         case .retry(let waiter): waiter.resume()

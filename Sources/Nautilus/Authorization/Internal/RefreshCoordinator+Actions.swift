@@ -41,7 +41,7 @@ extension RefreshCoordinator {
         in guarded: inout GuardedRefresh
     ) -> Work {
         var work: Work = []
-        func answer(_ waiters: [RefreshWaiter], with result: Result<ErasedGrant, RefreshError>) {
+        func answer(_ waiters: [RefreshWaiter], with result: Result<ErasedVersionedCredential, RefreshError>) {
             work.append { for waiter in waiters { waiter.resume(with: result) } }
         }
         for action in guarded.handle(input, at: now) {
@@ -109,7 +109,7 @@ extension RefreshCoordinator {
                 case .session(let event):
                     listener?(event)
                     broadcast.send(event)
-                    publishGrant()
+                    publishCredential()
                 case .call(let event): if observer.isEnabled { observer.observe(event) }
                 }
             }

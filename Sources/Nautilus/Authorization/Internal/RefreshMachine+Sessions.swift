@@ -19,19 +19,19 @@ extension RefreshMachine {
         at now: Duration
     ) -> [Action] {
         let released = release(resumingWith: .failure(.superseded))
-        let grant = nextGrant(credential)
-        state = .idle(HeldCredential(grant: grant, expiry: expiry(of: lifetime, at: now)))
+        let versioned = nextVersion(credential)
+        state = .idle(HeldCredential(versioned: versioned, expiry: expiry(of: lifetime, at: now)))
         epoch += 1
-        return released + [.announce(.session(.signedIn(generation: grant.generation)))]
+        return released + [.announce(.session(.signedIn(generation: versioned.generation)))]
     }
 
     mutating func signOut() -> [Action] {
         epoch += 1
-        let (ended, grant) = (turn(endingWith: .signedOut), state.session?.grant)
+        let (ended, versioned) = (turn(endingWith: .signedOut), state.session?.versioned)
         let released = release(resumingWith: .failure(.signedOut))
         state = .signedOut(expiredBy: nil)
         return [ended] + released
-            + (grant.map { [.announce(.session(.signedOut(generation: $0.generation)))] } ?? [])
+            + (versioned.map { [.announce(.session(.signedOut(generation: $0.generation)))] } ?? [])
     }
 
     mutating func replace(
@@ -40,7 +40,7 @@ extension RefreshMachine {
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
-        guard let session = state.session, session.grant.generation == generation else { return [] }
+        guard let session = state.session, session.versioned.generation == generation else { return [] }
         return publish(credential, lifetime: lifetime, in: session, at: now)
     }
 
@@ -93,9 +93,9 @@ extension RefreshMachine {
         at now: Duration
     ) -> [Action] {
         epoch += 1
-        let next = session.next(nextGrant(credential), expiry: expiry(of: lifetime, at: now))
+        let next = session.next(nextVersion(credential), expiry: expiry(of: lifetime, at: now))
         state = .coolingDown(next, coolDown)
-        return [.announce(.session(.refreshed(generation: next.grant.generation)))]
+        return [.announce(.session(.refreshed(generation: next.versioned.generation)))]
     }
 
     /// Makes `credential` the next generation of `session`, and hands it to all waiting calls.
@@ -107,19 +107,21 @@ extension RefreshMachine {
         at now: Duration
     ) -> [Action] {
         epoch += 1
-        let grant = nextGrant(credential)
+        let versioned = nextVersion(credential)
         // The clocks disagree, and another refresh would bring the same: the server's 401 will tell when it has
         // expired.
         let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
-        let released = release(resumingWith: .success(grant), endOf: ended)
-        state = .idle(session.next(grant, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
-        return released + [.announce(.session(.refreshed(generation: grant.generation)))]
+        let released = release(resumingWith: .success(versioned), endOf: ended)
+        state = .idle(session.next(versioned, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
+        return released + [.announce(.session(.refreshed(generation: versioned.generation)))]
     }
 
     /// Ends the refresh that calls wait for, be it in flight or still to start: the calls resume, and a refresh in
     /// flight is cancelled unless it has `ended`. To be called before the state changes.
-    func release(resumingWith result: Result<ErasedGrant, RefreshError>, endOf ended: RefreshFlight? = nil) -> [Action]
-    {
+    func release(
+        resumingWith result: Result<ErasedVersionedCredential, RefreshError>,
+        endOf ended: RefreshFlight? = nil
+    ) -> [Action] {
         switch state {
         case .signedOut, .idle: []
         case .refreshing(_, ended): [.resumeWaiters(result)]
@@ -128,9 +130,9 @@ extension RefreshMachine {
         }
     }
 
-    private mutating func nextGrant(_ credential: any ErasedCredential) -> ErasedGrant {
+    private mutating func nextVersion(_ credential: any ErasedCredential) -> ErasedVersionedCredential {
         lastGeneration += 1
-        return ErasedGrant(credential: credential, generation: lastGeneration, session: session)
+        return ErasedVersionedCredential(credential: credential, generation: lastGeneration, session: session)
     }
 
     private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {

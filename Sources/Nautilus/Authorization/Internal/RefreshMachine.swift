@@ -63,7 +63,7 @@ struct RefreshMachine: Sendable {
     /// refresh outlasts both its cancellation and its grace, a second may start beside it and may get through. If both
     /// hang, a third would hang as well.
     private func nextStart(of session: HeldCredential, notBefore earliest: Duration) -> Duration? {
-        guard running.count(where: { $0.generation == session.grant.generation }) < 2 else { return nil }
+        guard running.count(where: { $0.generation == session.versioned.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)
     }
 
@@ -73,11 +73,11 @@ struct RefreshMachine: Sendable {
     }
 
     /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
-    func immediateAnswer(to question: Question, at now: Duration) -> ErasedGrant? {
+    func immediateAnswer(to question: Question, at now: Duration) -> ErasedVersionedCredential? {
         guard let session = state.session, session.serves(at: now), isOfPresentSession(question) else { return nil }
-        guard question.rejected != session.grant.generation else { return nil }
-        if case .refreshing = state { return session.grant }
-        return session.isDue(at: now) ? nil : session.grant
+        guard question.rejected != session.versioned.generation else { return nil }
+        if case .refreshing = state { return session.versioned }
+        return session.isDue(at: now) ? nil : session.versioned
     }
 }
 
@@ -86,14 +86,14 @@ extension RefreshMachine {
         // A call of one user must not go out as another, and learns how its own session ended.
         guard isOfPresentSession(question) else { return [.answer(.failure(question.session?.end ?? .superseded))] }
         guard var session = state.session else { return [.answer(.failure(signedOutError))] }
-        // Only the generation that the call was stamped with tells whether the rejected credential is the present one.
-        if question.rejected == session.grant.generation { session.isRejected = true }
+        // Only the generation that authorized the call tells whether the rejected credential is the present one.
+        if question.rejected == session.versioned.generation { session.isRejected = true }
         state = state.with(session)
 
         if session.serves(at: now) {
             // A call with a valid credential is not affected when a background refresh may not start.
             let background = session.isDue(at: now) ? (try? begin(session, at: now)) ?? [] : []
-            return background + [.answer(.success(session.grant))]
+            return background + [.answer(.success(session.versioned))]
         }
         if case .refreshing = state { return [.wait] }
         do throws(RefreshError) {
@@ -128,14 +128,14 @@ extension RefreshMachine {
         lastFlight += 1
         let flight = RefreshFlight(
             id: lastFlight,
-            generation: session.grant.generation,
+            generation: session.versioned.generation,
             failures: failures,
             previousCoolDown: previousCoolDown
         )
         running.append(flight)
         state = .refreshing(session, flight)
         return [
-            .startRefresh(flight, session.grant.credential),
+            .startRefresh(flight, session.versioned.credential),
             .announce(.call(.refreshStarted(generation: flight.generation))),
         ]
     }
@@ -200,7 +200,7 @@ extension RefreshMachine {
         noteEnd(of: flight)
         // The generation decides, not the slot: a late success has spent the old token, so dropping it would end the
         // session.
-        guard let session = state.session, session.grant.generation == flight.generation else {
+        guard let session = state.session, session.versioned.generation == flight.generation else {
             return [.announce(.call(.refreshEnded(generation: nil)))]
         }
         return publish(credential, lifetime: lifetime, in: session, endOf: flight, at: now)
@@ -252,7 +252,7 @@ extension RefreshMachine {
             return released
         }
         return [turn(endingWith: failure)] + released + [
-            .announce(.session(.sessionExpired(generation: session.grant.generation, failure)))
+            .announce(.session(.sessionExpired(generation: session.versioned.generation, failure)))
         ]
     }
 
@@ -283,7 +283,7 @@ extension RefreshMachine {
     private func failWaiters(with error: RefreshError, until start: Duration?, of session: HeldCredential) -> [Action] {
         [
             .failWaiters(error, until: start),
-            .announce(.session(.refreshFailed(generation: session.grant.generation, error))),
+            .announce(.session(.refreshFailed(generation: session.versioned.generation, error))),
         ]
     }
 }

@@ -50,8 +50,8 @@ enum RefreshState: Sendable {
 
 /// The credential of a session that is going on, and how long it serves.
 struct HeldCredential: Sendable {
-    /// The present grant.
-    var grant: ErasedGrant
+    /// The present credential with its generation.
+    var versioned: ErasedVersionedCredential
     /// When the credential expires; nil for never.
     var expiry: CredentialExpiry?
     /// Whether the server has rejected this very credential.
@@ -64,8 +64,8 @@ struct HeldCredential: Sendable {
     }
 
     /// The next credential of the session.
-    func next(_ grant: ErasedGrant, expiry: CredentialExpiry?) -> HeldCredential {
-        HeldCredential(grant: grant, expiry: expiry)
+    func next(_ versioned: ErasedVersionedCredential, expiry: CredentialExpiry?) -> HeldCredential {
+        HeldCredential(versioned: versioned, expiry: expiry)
     }
 
     /// Whether it is time to refresh in the background.
@@ -167,13 +167,13 @@ extension RefreshMachine {
     /// An action to take after a transition, outside of the lock.
     enum Action: Sendable {
         /// Answer the call that asked.
-        case answer(Result<ErasedGrant, RefreshError>)
+        case answer(Result<ErasedVersionedCredential, RefreshError>)
         /// Let the call that asked wait with the others.
         case wait
         /// Let the call that asked wait for the next refresh, which starts at `until`; fail the call if it has no time.
         case waitOut(RefreshError, until: Duration)
         /// Resume all waiting calls and retries.
-        case resumeWaiters(Result<ErasedGrant, RefreshError>)
+        case resumeWaiters(Result<ErasedVersionedCredential, RefreshError>)
         /// Let waiting calls wait for the next refresh, which starts at `until`; fail the calls that have no time, and
         /// all of them when `until` is nil.
         case failWaiters(RefreshError, until: Duration?)

@@ -8,7 +8,7 @@ struct TokenReply: Sendable {
     let refreshToken: String?
     /// The type as the server writes it. `Bearer` when it is missing, since servers that leave it out issue nothing
     /// else. Another type is kept as well, along with the refresh token that may have been rotated for it, but a
-    /// session stamps only `Bearer`.
+    /// session sends only `Bearer`.
     let tokenType: String
     /// Nil when the server does not say, or its value cannot be read; it is then the scope that was asked for.
     let scope: OAuthScope?

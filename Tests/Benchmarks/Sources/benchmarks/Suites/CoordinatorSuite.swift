@@ -15,9 +15,9 @@ enum CoordinatorSuite {
         ),
         Comparison(
             group: group,
-            name: "coordinator.grant(), valid",
+            name: "coordinator.credential(), valid",
             metrics: [.cpu, .allocations],
-            subject: grant(),
+            subject: credential(),
             baseline: actor()
         ),
         ReleaseTime(count: 10_000),
@@ -39,11 +39,11 @@ enum CoordinatorSuite {
         }
     }
 
-    private static func grant() -> Subject {
+    private static func credential() -> Subject {
         let coordinator = RefreshCoordinator(credential: "0123456789") { $0 }
-        return Subject("grant") { count in
+        return Subject("credential") { count in
             var generations = 0
-            for _ in 0..<count { generations &+= try await coordinator.grant().generation }
+            for _ in 0..<count { generations &+= try await coordinator.credential().generation }
             try check(generations, count)
         }
     }
@@ -52,20 +52,20 @@ enum CoordinatorSuite {
         let holder = Holder()
         return Subject("the same from an actor") { count in
             var generations = 0
-            for _ in 0..<count { generations &+= await holder.grant().generation }
+            for _ in 0..<count { generations &+= await holder.credential().generation }
             try check(generations, count)
         }
     }
 
     /// The coordinator's fast path, as one would write it with an actor.
     private actor Holder {
-        private var credential = (value: "0123456789", generation: 0)
+        private var held = (value: "0123456789", generation: 0)
         private var expiry: ContinuousClock.Instant? = .now + .seconds(3_600)
 
-        func grant() -> (value: String, generation: Int) {
-            if credential.generation == 0 { credential.generation = 1 }
-            if let expiry, expiry < .now { credential.generation += 1 }
-            return credential
+        func credential() -> (value: String, generation: Int) {
+            if held.generation == 0 { held.generation = 1 }
+            if let expiry, expiry < .now { held.generation += 1 }
+            return held
         }
     }
 

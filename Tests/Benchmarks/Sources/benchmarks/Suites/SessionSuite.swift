@@ -5,8 +5,8 @@ import NautilusOAuth
 /// The cost to an attempt of a credential that other processes may have changed.
 enum SessionSuite {
     static let all: [any Measurable] = [
-        grant("a store in memory", MemoryStore()),
-        grant("a store of files", FileStore(folder: folder)),
+        credential("a store in memory", MemoryStore()),
+        credential("a store of files", FileStore(folder: folder)),
     ]
 
     private static let folder = FileManager.default.temporaryDirectory
@@ -17,7 +17,7 @@ enum SessionSuite {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func grant(_ name: String, _ store: any CredentialStore) -> Comparison {
+    private static func credential(_ name: String, _ store: any CredentialStore) -> Comparison {
         let server = AuthorizationServer(issuer: "https://id.example", tokenEndpoint: "https://id.example/token")
         let session = OAuthSession(
             endpoint: TokenEndpoint(server: server, client: OAuthClient(id: "app"), transport: InstantTransport()),
@@ -25,11 +25,11 @@ enum SessionSuite {
         )
         return Comparison(
             group: "A session shared with other processes",
-            name: "session.grant(), \(name)",
+            name: "session.credential(), \(name)",
             metrics: [.cpu, .allocations],
-            subject: Subject("grant") { count in
+            subject: Subject("credential") { count in
                 if !session.isSignedIn { try await session.signIn(OAuthCredential(accessToken: "0123456789")) }
-                for _ in 0..<count { _ = try await session.grant() }
+                for _ in 0..<count { _ = try await session.credential() }
             },
             baseline: stat
         )

@@ -2,7 +2,7 @@ import Nautilus
 
 /// Ours, as the guide to authorization has it: the retrier of the examples, backoff, and one coordinator.
 ///
-/// The difference: a rejected attempt brings back the grant that it carried. If its generation is the present
+/// The difference: a rejected attempt brings back the credential that it carried. If its generation is the present
 /// one, there is a refresh; if it has been replaced since, the call gets the replacement, however late its 401 came.
 ///
 /// Budget, attempts and limits are the defaults. Only jitter and time come from the storm.

@@ -7,8 +7,8 @@ import Testing
 @testable import NautilusCaching
 
 @Suite("HttpCache: what interceptors further in change", .endsInTime)
-struct CacheStampTests {
-    /// A server that speaks two languages, English where none is asked for, and a cache outside of what stamps the user's.
+struct CacheChangedFieldTests {
+    /// A server that speaks two languages, English where none is asked for, and a cache outside of what sets the user's.
     private static func world(
         _ language: Locked<String?>,
         header: HttpHeader = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"],
@@ -29,8 +29,10 @@ struct CacheStampTests {
         }
     }
 
-    @Test("C5: an answer that varies by a stamped field serves once the server has said that it is the one")
-    func stamped() async throws {
+    @Test(
+        "C5: an answer that varies by a field that is set after the cache serves once the server has said that it is the one"
+    )
+    func changedOnTheWire() async throws {
         let language = Locked<String?>("de")
         let world = Self.world(language)
         #expect(await world.get() == "200 de")
@@ -79,7 +81,7 @@ struct CacheStampTests {
         #expect(await world.get() == "status 503")
     }
 
-    @Test("C5: a field that is the same on the wire selects as ever, also where others are stamped")
+    @Test("C5: a field that is the same on the wire selects as ever, also where others are set after the cache")
     func untouched() async throws {
         let world = Self.world(Locked("de"), header: ["Cache-Control": "max-age=60", "Vary": "Accept"])
         #expect(await world.get(["Accept": "text/plain"]) == "200 de")
@@ -155,7 +157,7 @@ struct CacheStampTests {
             let user = Locked<String?>("anna")
             let other = AnyHttpService(
                 apiUrl: "other.example.com",
-                retrierFactory: UserStamp.factory(user),
+                retrierFactory: UserRetrier.factory(user),
                 transport: ScriptedTransport(.status(200), afterLast: .repeat),
                 clock: simulation.clock
             )
@@ -170,7 +172,7 @@ struct CacheStampTests {
     }
 }
 
-/// Stamps the user's language.
+/// Sets the user's language.
 private struct Locale: NetworkInterceptor {
     let language: Locked<String?>
 

@@ -20,10 +20,10 @@ struct ReceivedCredential: Sendable {
 }
 
 /// A credential of whichever type with its generation and its session.
-struct ErasedGrant: Sendable {
+struct ErasedVersionedCredential: Sendable {
     let credential: any ErasedCredential
     let generation: Int
-    /// The session that the grant belongs to.
+    /// The session that the credential belongs to.
     let session: CallSession
 }
 

@@ -2,15 +2,15 @@
     import Combine
     import Nautilus
 
-    /// A coordinator's grants as a publisher: the present grant, and each one that replaces it; nil while nobody is
-    /// signed in.
+    /// A coordinator's credentials as a publisher: the present credential, and each one that replaces it; nil while
+    /// nobody is signed in.
     ///
-    /// A subscriber that asks for few grants gets the latest when it asks, and misses those in between, which are no
-    /// longer valid. The publisher ends with the coordinator. Values come on a thread of the system; add `receive(on:)`
+    /// A subscriber that asks for few credentials gets the latest when it asks, and misses those in between, which are
+    /// no longer valid. The publisher ends with the coordinator. Values come on a thread of the system; add `receive(on:)`
     /// for another.
-    public struct GrantPublisher<Credential: Sendable>: Publisher, Sendable {
+    public struct CredentialPublisher<Credential: Sendable>: Publisher, Sendable {
         /// A credential with its version; nil while nobody is signed in.
-        public typealias Output = RefreshCoordinator<Credential>.Grant?
+        public typealias Output = RefreshCoordinator<Credential>.VersionedCredential?
         /// The publisher does not fail.
         public typealias Failure = Never
 
@@ -18,40 +18,40 @@
 
         /// Adds a subscriber.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
-            let subscription = GrantSubscription<Credential>(SubscriberBox(subscriber))
+            let subscription = CredentialSubscription<Credential>(SubscriberBox(subscriber))
             subscriber.receive(subscription: subscription)
-            subscription.start(coordinator.grants)
+            subscription.start(coordinator.credentials)
         }
     }
 
     extension RefreshCoordinator {
-        /// The present grant, and each one that replaces it, as a publisher; see `grants`.
-        public var grantPublisher: GrantPublisher<Credential> { GrantPublisher(coordinator: self) }
+        /// The present credential, and each one that replaces it, as a publisher; see `credentials`.
+        public var credentialPublisher: CredentialPublisher<Credential> { CredentialPublisher(coordinator: self) }
     }
 
-    /// One subscriber's reading of a coordinator's grants. A grant is taken from the stream only when the subscriber
-    /// has asked for it, so that the stream keeps the latest.
-    private final class GrantSubscription<Credential: Sendable>: Subscription, Sendable {
-        typealias Grant = RefreshCoordinator<Credential>.Grant
+    /// One subscriber's reading of a coordinator's credentials. A credential is taken from the stream only when the
+    /// subscriber has asked for it, so that the stream keeps the latest.
+    private final class CredentialSubscription<Credential: Sendable>: Subscription, Sendable {
+        typealias VersionedCredential = RefreshCoordinator<Credential>.VersionedCredential
 
         private struct State {
-            /// How many grants the subscriber still wants; nil for all.
+            /// How many credentials the subscriber still wants; nil for all.
             var demand: Int? = 0
             var reader: Task<Void, Never>?
             var isCancelled = false
         }
 
-        private let subscriber: SubscriberBox<Grant?, Never>
+        private let subscriber: SubscriberBox<VersionedCredential?, Never>
         private let state = Locked(State())
         /// Wakes the reader when the subscriber asks for more.
         private let demands = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-        init(_ subscriber: SubscriberBox<Grant?, Never>) {
+        init(_ subscriber: SubscriberBox<VersionedCredential?, Never>) {
             self.subscriber = subscriber
         }
 
-        func start(_ grants: AsyncStream<Grant?>) {
-            let reader = Task { await read(grants) }
+        func start(_ credentials: AsyncStream<VersionedCredential?>) {
+            let reader = Task { await read(credentials) }
             let isCancelled = state.withLock { state in
                 state.reader = reader
                 return state.isCancelled
@@ -74,17 +74,17 @@
             reader?.cancel()
         }
 
-        private func read(_ grants: AsyncStream<Grant?>) async {
-            var grants = grants.makeAsyncIterator()
+        private func read(_ credentials: AsyncStream<VersionedCredential?>) async {
+            var credentials = credentials.makeAsyncIterator()
             var demands = demands.stream.makeAsyncIterator()
             while true {
                 while !takeDemand() {
                     // Cancelled.
                     guard await demands.next() != nil else { return }
                 }
-                guard let grant = await grants.next() else { break }
+                guard let credential = await credentials.next() else { break }
                 guard let downstream = subscriber.downstream else { return }
-                add(downstream.receive(grant))
+                add(downstream.receive(credential))
             }
             // The coordinator is gone. If the subscription was cancelled instead, there is no subscriber to tell.
             subscriber.take()?.complete(.finished)

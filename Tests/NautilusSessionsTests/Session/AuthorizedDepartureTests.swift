@@ -5,8 +5,8 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A sign-out between the stamp and the wire")
-struct StampedDepartureTests {
+@Suite("A sign-out between the authorization and the wire")
+struct AuthorizedDepartureTests {
     /// Looks at each request in the moment in which it is handed over.
     private struct Entry: HttpTransport {
         let base: ScriptedTransport

@@ -4,21 +4,21 @@ import NautilusTesting
 import OpenCombine
 import Testing
 
-@Suite("A coordinator's grants as a publisher", .timeLimit(.minutes(10)))
-struct GrantPublisherTests {
-    private typealias Grants = Recorder<RefreshCoordinator<String>.Grant?, Never>
+@Suite("A coordinator's credentials as a publisher", .timeLimit(.minutes(10)))
+struct CredentialPublisherTests {
+    private typealias Credentials = Recorder<RefreshCoordinator<String>.VersionedCredential?, Never>
 
     private let coordinator = RefreshCoordinator<String>(clock: ManualClock()) { $0 + "'" }
 
-    @Test("the present grant first, then each that takes its place, to every subscriber")
+    @Test("the present credential first, then each that takes its place, to every subscriber")
     func all() async throws {
-        let early = Grants()
-        coordinator.grantPublisher.subscribe(early)
+        let early = Credentials()
+        coordinator.credentialPublisher.subscribe(early)
         await early.reaches(1)
         coordinator.signIn("a")
         await early.reaches(2)
-        let late = Grants()
-        coordinator.grantPublisher.subscribe(late)
+        let late = Credentials()
+        coordinator.credentialPublisher.subscribe(late)
         await late.reaches(1)
         _ = try await coordinator.refresh(rejecting: try #require(coordinator.current))
         await early.reaches(3)
@@ -32,8 +32,8 @@ struct GrantPublisherTests {
 
     @Test("demand is honoured: the latest when it is asked for, and not those in between")
     func demand() async throws {
-        let recorder = Grants(asking: .none)
-        coordinator.grantPublisher.subscribe(recorder)
+        let recorder = Credentials(asking: .none)
+        coordinator.credentialPublisher.subscribe(recorder)
         coordinator.signIn("a")
         coordinator.signIn("b")
         recorder.ask(.max(1))
@@ -49,8 +49,8 @@ struct GrantPublisherTests {
 
     @Test("what a subscriber asks for with each value counts")
     func more() async throws {
-        let recorder = Grants(asking: .max(1), more: .max(1))
-        coordinator.grantPublisher.subscribe(recorder)
+        let recorder = Credentials(asking: .max(1), more: .max(1))
+        coordinator.credentialPublisher.subscribe(recorder)
         for count in 1...20 {
             await recorder.reaches(count)
             coordinator.signIn("\(count)")
@@ -60,12 +60,12 @@ struct GrantPublisherTests {
 
     @Test("it ends with the coordinator, and holds it no longer than its own self")
     func end() async {
-        let recorder = Grants()
+        let recorder = Credentials()
         weak var released: RefreshCoordinator<String>?
         do {
             let coordinator = RefreshCoordinator<String>(credential: "a", clock: ManualClock()) { $0 }
             released = coordinator
-            coordinator.grantPublisher.subscribe(recorder)
+            coordinator.credentialPublisher.subscribe(recorder)
             await recorder.reaches(1)
         }
         await recorder.end()
@@ -82,7 +82,7 @@ struct GrantPublisherTests {
         do {
             let owner = Owner()
             released = owner
-            subscription = coordinator.grantPublisher.sink { [owner] _ in
+            subscription = coordinator.credentialPublisher.sink { [owner] _ in
                 _ = owner
                 _ = heard.receive(1)
             }

@@ -7,15 +7,15 @@ import TestSupport
 import Testing
 
 @Suite("A request that carries a credential")
-struct StampedRequestTests {
+struct AuthorizedRequestTests {
     @Test(
-        "a cache without accounts keeps nothing that was stamped, whatever the field is called",
+        "a cache without accounts keeps nothing that was authorized, whatever the field is called",
         arguments: ["X-Api-Token", "X-Sid", "X-Ticket", "X-Access", "X-Customer", "?sid"]
     )
     func anonymousCache(name: String) async throws {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in
+                authorize: { token, request in
                     if name == "?sid" {
                         request.url = try #require(URL(string: request.url.absoluteString + "?sid=" + token.value))
                     } else {
@@ -49,7 +49,7 @@ struct StampedRequestTests {
     func anonymousCoalescing(name: String) async throws {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header[HttpHeader.Name(name)] = token.value },
+                authorize: { token, request in request.header[HttpHeader.Name(name)] = token.value },
                 renew: { $0 }
             )
             world.server.transport.on(.get, "/notes") { request, _ in
@@ -137,11 +137,11 @@ struct StampedRequestTests {
         }
     }
 
-    @Test("shows nothing of what was stamped, whatever the field is called", arguments: ["X-Sid", "X-Customer"])
+    @Test("shows nothing of its credential, whatever the field is called", arguments: ["X-Sid", "X-Customer"])
     func redacted(name: String) async throws {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
-                stamp: { token, request in request.header[HttpHeader.Name(name)] = token.value },
+                authorize: { token, request in request.header[HttpHeader.Name(name)] = token.value },
                 renew: { $0 }
             )
             let session = try await world.signedIn("anna", rules)

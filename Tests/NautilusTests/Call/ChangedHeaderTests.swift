@@ -4,7 +4,7 @@ import NautilusTesting
 import Testing
 
 @Suite("A header that is changed after the request was built")
-struct StampedHeaderTests {
+struct ChangedHeaderTests {
     private struct ChangingInterceptor: NetworkInterceptor {
         let change: @Sendable (inout HttpHeader, _ attempt: Int) -> Void
 

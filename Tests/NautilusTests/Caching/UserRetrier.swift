@@ -2,7 +2,7 @@
 
 /// Authorizes requests as the user of the moment, after all interceptors have seen them. A call that begins while
 /// nobody is signed in has no credential.
-struct UserStamp: Retrier {
+struct UserRetrier: Retrier {
     /// One for all calls: what a cache asks for again belongs to the session of the first call.
     private static let session = CallSession()
 
@@ -20,6 +20,6 @@ struct UserStamp: Retrier {
     mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
 
     static func factory(_ user: Locked<String?>) -> AnyRetrierFactory {
-        AnyRetrierFactory(sharingKey: SharingKey("user")) { UserStamp(user: user) }
+        AnyRetrierFactory(sharingKey: SharingKey("user")) { UserRetrier(user: user) }
     }
 }
