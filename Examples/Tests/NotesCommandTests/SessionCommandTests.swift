@@ -21,7 +21,7 @@ struct SessionCommandTests {
             #expect(await server.counters.refreshes == 0)
 
             try await bench.passHour()
-            #expect(try await tool.run("status").output.contains("access   has expired; the next call renews it"))
+            #expect(try await tool.run("status").output.contains("access   has expired; the next call refreshes it"))
             for _ in 1...2 { #expect(try await tool.run("list").code == 0) }
             #expect(await server.counters.refreshes == 1)
             #expect(await server.counters.requests == 3)

@@ -102,8 +102,8 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("takes a renewal with it when the process is killed, which a grace makes up for")
-    func killedWithUnsavedRenewal() async throws {
+    @Test("takes a refresh with it when the process is killed, which a grace makes up for")
+    func killedWithUnsavedRefresh() async throws {
         try await SessionWorld.run(hasGrace: true) { world in
             try await world.signIn()
             let child = try await world.start()
@@ -118,7 +118,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("keeps nobody from signing out: a renewal that is not saved yet never is")
+    @Test("keeps nobody from signing out: a refresh that is not saved yet never is")
     func signOutOnFullDisk() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -135,7 +135,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("keeps nobody from signing out elsewhere, though the lock is kept for a renewal and no line can be written")
+    @Test("keeps nobody from signing out elsewhere, though the lock is kept for a refresh and no line can be written")
     func signOutElsewhere() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()

@@ -79,14 +79,15 @@ struct OtherUserTests {
         }
     }
 
-    @Test("while a renewal cannot be saved is stored in its place")
+    @Test("while a refresh cannot be saved is stored in its place")
     func signInOnFullDisk() async throws {
         guard SessionFault.reachesSystemCalls else { return }
         try await SessionWorld.run { world in
             try await world.signIn()
             let tokens = await world.tokens(isExpired: false)
             // The first tries nothing again by itself: while it does, the lock may be free for a moment.
-            // Its flush waits as long as a sign-in elsewhere may wait for the lock, before it revokes what it has renewed.
+            // Its flush waits as long as a sign-in elsewhere may wait for the lock, before it revokes what it has
+            // refreshed.
             let first = try await world.start(lockWait: .milliseconds(50), pause: .seconds(3600))
             let second = try await world.start(lockWait: .zero)
             _ = try await first.ask(DiskFailure.full.plan(fromSave: 2))

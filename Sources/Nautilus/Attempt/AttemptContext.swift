@@ -260,8 +260,8 @@ extension AttemptContext {
     /// Whether the request is part of a running refresh, of any coordinator.
     public var isPartOfRefresh: Bool { CredentialWork.isRefresh }
 
-    /// Whether the request brings, renews or revokes a credential: it is part of a running refresh, or of a session's
-    /// sign-in or revocation.
+    /// Whether the request brings, refreshes or revokes a credential: it is part of a running refresh, or of a
+    /// session's sign-in or revocation.
     ///
     /// Other requests wait for a refresh, and a sign-in ends that wait. So an interceptor that makes one request wait
     /// for another has to let this one pass: the other request may itself be waiting for it.

@@ -203,7 +203,7 @@ extension PolicyFinding: CustomStringConvertible {
             """
         case .credentialInHeader(let name):
             """
-            `\(name)` in `header` goes out with every request and is not renewed when the server rejects it: \
+            `\(name)` in `header` goes out with every request and is not refreshed when the server rejects it: \
             have a retrier put it on, made by `authorization` of a `RefreshCoordinator` or a session
             """
         case .separatorInRoute(let component):

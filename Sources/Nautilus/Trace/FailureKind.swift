@@ -65,7 +65,7 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// It asks to send a one-shot body again.
     case bodySpent
     /// It asks to send the body to another origin, but the request keeps its body at the origin that it was sent to
-    /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, renews or revokes a credential, which no other
+    /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, refreshes or revokes a credential, which no other
     /// origin may answer.
     case bodyAcrossOrigins
 

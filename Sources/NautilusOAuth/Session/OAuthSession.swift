@@ -18,7 +18,7 @@ import Nautilus
 public typealias OAuthSession = Session<OAuthCredential>
 
 /// How an expired credential is replaced.
-public enum OAuthRenewal: Hashable, Sendable {
+public enum OAuthRefresh: Hashable, Sendable {
     /// By its refresh token (RFC 6749 §6).
     case refreshToken
     /// By asking for another one, which a client does on its own behalf (RFC 6749 §4.4); nil for the server's own
@@ -35,7 +35,7 @@ extension Session where Credential == OAuthCredential {
     ///   - account: The account, where an app has several. Default: empty, for one account at a time.
     ///   - origins: The origins to which the access token may be sent. Default: `CredentialOrigins.first`, the first
     ///     one it is sent to; name all origins of an API that has several.
-    ///   - renewal: How an expired credential is replaced. Default: by its refresh token.
+    ///   - refresh: How an expired credential is replaced. Default: by its refresh token.
     ///   - sharing: How the session shares the credential with other processes. Default: that of `CredentialSharing`.
     ///   - limits: The limits of refreshing. Default: those of `Session`.
     ///   - random: The source of jitter. Default: the system's generator.
@@ -45,7 +45,7 @@ extension Session where Credential == OAuthCredential {
         store: any CredentialStore = MemoryStore(),
         account: String = "",
         origins: CredentialOrigins = .first,
-        renewal: OAuthRenewal = .refreshToken,
+        refresh: OAuthRefresh = .refreshToken,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         random: any RandomSource = SystemRandomSource(),
@@ -53,7 +53,7 @@ extension Session where Credential == OAuthCredential {
     ) {
         self.init(
             key: CredentialKey(issuer: endpoint.server.issuer, client: endpoint.client.id, account: account),
-            rules: endpoint.sessionRules(renewal),
+            rules: endpoint.sessionRules(refresh),
             store: store,
             origins: origins,
             sharing: sharing,
@@ -74,8 +74,8 @@ extension Session where Credential == OAuthCredential {
 extension TokenEndpoint {
     /// The session rules of credentials from this endpoint, for a `Session` that you create yourself.
     ///
-    /// - Parameter renewal: How an expired credential is replaced. Default: by its refresh token.
-    public func sessionRules(_ renewal: OAuthRenewal = .refreshToken) -> SessionRules<OAuthCredential> {
+    /// - Parameter refresh: How an expired credential is replaced. Default: by its refresh token.
+    public func sessionRules(_ refresh: OAuthRefresh = .refreshToken) -> SessionRules<OAuthCredential> {
         var revocation: (@Sendable (OAuthCredential) async throws -> Void)?
         if server.revocationEndpoint != nil { revocation = { try await revoke($0) } }
         return SessionRules(
@@ -88,22 +88,22 @@ extension TokenEndpoint {
             },
             // A credential that nothing can replace is used until the server rejects it: no clock ends a session.
             lifetime: { credential in
-                if renewal == .refreshToken, credential.refreshToken == nil { return nil }
+                if refresh == .refreshToken, credential.refreshToken == nil { return nil }
                 return credential.remainingLifetime(at: wallClock())
             },
             // Asking for another token by client credentials spends nothing.
-            spendsCredential: renewal == .refreshToken,
-            classify: { error in (error as? OAuthError).map { RenewalFailure(of: $0) } ?? RenewalFailure(error) },
+            spendsCredential: refresh == .refreshToken,
+            classify: { error in (error as? OAuthError).map { RefreshOutcome(of: $0) } ?? RefreshOutcome(error) },
             insufficiency: { failure -> (any Error)? in failure.insufficiency.map { OAuthError($0) } },
             revoke: revocation,
             sharesGrant: { $0.refreshToken != nil && $0.refreshToken == $1.refreshToken },
-            renew: { try await renewed($0, by: renewal) }
+            refresh: { try await refreshed($0, by: refresh) }
         )
     }
 
-    private func renewed(_ credential: OAuthCredential, by renewal: OAuthRenewal) async throws -> OAuthCredential {
+    private func refreshed(_ credential: OAuthCredential, by kind: OAuthRefresh) async throws -> OAuthCredential {
         do throws(OAuthError) {
-            switch renewal {
+            switch kind {
             case .refreshToken: return try await refresh(credential)
             case .clientCredentials(let scope):
                 return try await clientCredentials(scope: scope).keepingFields(of: credential)
@@ -116,17 +116,17 @@ extension TokenEndpoint {
     }
 }
 
-extension RenewalFailure {
+extension RefreshOutcome {
     init(of error: OAuthError) {
         self =
             switch error.kind {
             case .invalidGrant, .noRefreshToken: .ended
             case .answerLost: .answerLost
-            case .cancelled: error.httpError.map { $0.delivery != .notSent } ?? false ? .unclear : .notRenewed
+            case .cancelled: error.httpError.map { $0.delivery != .notSent } ?? false ? .unclear : .notRefreshed
             // A gateway has lost the answer of the server behind it.
-            case .unavailable: [502, 504].contains(error.httpError?.status) ? .unclear : .notRenewed
-            case .malformedReply: error.isCutReply ? .unclear : .notRenewed
-            default: .notRenewed
+            case .unavailable: [502, 504].contains(error.httpError?.status) ? .unclear : .notRefreshed
+            case .malformedReply: error.isCutReply ? .unclear : .notRefreshed
+            default: .notRefreshed
             }
     }
 }

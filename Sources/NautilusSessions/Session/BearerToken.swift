@@ -1,11 +1,11 @@
 import Foundation
 import Nautilus
 
-/// A bearer token (RFC 6750) with the one that renews it, as servers with a login of their own give them.
+/// A bearer token (RFC 6750) with the one that refreshes it, as servers with a login of their own give them.
 ///
 /// ```swift
 /// let rules = SessionRules.bearer { refreshToken in
-///     try await RenewToken(refreshToken: refreshToken).schedule(with: api)  // its result is a BearerToken
+///     try await RefreshToken(refreshToken: refreshToken).schedule(with: api)  // its result is a BearerToken
 /// }
 /// let session = Session(key: CredentialKey(issuer: "https://api.example.com"), rules: rules, store: store)
 /// ```
@@ -16,7 +16,7 @@ import Nautilus
 public struct BearerToken: Hashable, Sendable {
     /// The token that authorizes a request.
     public let accessToken: String
-    /// The token that the next renewal spends; nil when the server has given none: then only a sign-in brings another
+    /// The token that the next refresh spends; nil when the server has given none: then only a sign-in brings another
     /// one.
     public let refreshToken: String?
     /// When the access token expires, by this device's clock; nil when the server does not say: then it serves until it
@@ -27,7 +27,7 @@ public struct BearerToken: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - accessToken: The token that authorizes a request.
-    ///   - refreshToken: The token that the next renewal spends. Default: nil, there is none.
+    ///   - refreshToken: The token that the next refresh spends. Default: nil, there is none.
     ///   - expires: When the access token expires. A date before 1970 counts as 1970, and one after the year 9999 as
     ///     unknown, as they do when they are stored. Default: nil, unknown.
     public init(accessToken: String, refreshToken: String? = nil, expires: Date? = nil) {
@@ -39,7 +39,7 @@ public struct BearerToken: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - accessToken: The token that authorizes a request.
-    ///   - refreshToken: The token that the next renewal spends; nil, there is none.
+    ///   - refreshToken: The token that the next refresh spends; nil, there is none.
     ///   - lifetime: For how long the access token serves; nil, unknown.
     public init(accessToken: String, refreshToken: String?, expiresIn lifetime: Duration?) {
         let expires = lifetime.flatMap { Self.expiry(in: $0 / .seconds(1)) }
@@ -49,8 +49,8 @@ public struct BearerToken: Hashable, Sendable {
     /// The value of `Authorization`, for requests that the session does not authorize, such as its own revocation.
     public var authorization: String { "Bearer \(accessToken)" }
 
-    /// The rest of the lifetime; zero or less when it is over. Nil for no expiry, and where nothing could renew it: no
-    /// clock ends a session.
+    /// The rest of the lifetime; zero or less when it is over. Nil for no expiry, and where nothing could refresh it:
+    /// no clock ends a session.
     var lifetime: Duration? {
         guard refreshToken != nil, let expires else { return nil }
         return .until(expires)
@@ -60,21 +60,21 @@ public struct BearerToken: Hashable, Sendable {
 }
 
 extension SessionRules where Credential == BearerToken {
-    /// The rules of a bearer token: `Authorization: Bearer …`, its lifetime, and a renewal that spends its refresh
+    /// The rules of a bearer token: `Authorization: Bearer …`, its lifetime, and a refresh that spends its refresh
     /// token.
     ///
     /// - Parameters:
     ///   - spendsCredential: As in ``SessionRules``. Default: true.
-    ///   - classify: As in ``SessionRules``. Default: ``RenewalFailure/init(_:)``.
+    ///   - classify: As in ``SessionRules``. Default: ``RefreshOutcome/init(_:)``.
     ///   - revoke: Has the server forget a token, as in ``SessionRules``. Default: nil, the server is not told.
-    ///   - renew: Obtains the replacement for a token, as in ``SessionRules``. An answer without a refresh
+    ///   - refresh: Obtains the replacement for a token, as in ``SessionRules``. An answer without a refresh
     ///     token leaves the one that was spent in place (RFC 6749 §6). Not called for a token without one: the session
     ///     ends.
     public static func bearer(
         spendsCredential: Bool = true,
-        classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
+        classify: @escaping @Sendable (_ error: any Error) -> RefreshOutcome = { RefreshOutcome($0) },
         revoke: (@Sendable (_ token: BearerToken) async throws -> Void)? = nil,
-        renew: @escaping @Sendable (_ refreshToken: String) async throws -> BearerToken
+        refresh: @escaping @Sendable (_ refreshToken: String) async throws -> BearerToken
     ) -> SessionRules {
         SessionRules(
             authorize: { token, request in request.header[.authorization] = token.authorization },
@@ -83,9 +83,9 @@ extension SessionRules where Credential == BearerToken {
             classify: classify,
             revoke: revoke,
             sharesGrant: { $0.refreshToken != nil && $0.refreshToken == $1.refreshToken },
-            renew: { token in
+            refresh: { token in
                 guard let spent = token.refreshToken else { throw TerminalRefreshFailure("there is no refresh token") }
-                let fresh = try await renew(spent)
+                let fresh = try await refresh(spent)
                 guard fresh.refreshToken == nil else { return fresh }
                 return BearerToken(accessToken: fresh.accessToken, refreshToken: spent, expires: fresh.expires)
             }
@@ -94,10 +94,10 @@ extension SessionRules where Credential == BearerToken {
 }
 
 extension BearerToken: Redacted {
-    /// Whether it can be renewed and when it expires; never a token.
+    /// Whether it can be refreshed and when it expires; never a token.
     public var description: String {
-        let renewal = refreshToken == nil ? "without refresh token" : "with refresh token"
-        return "BearerToken(\(renewal)\(expires.map { ", expires \($0)" } ?? ""))"
+        let kind = refreshToken == nil ? "without refresh token" : "with refresh token"
+        return "BearerToken(\(kind)\(expires.map { ", expires \($0)" } ?? ""))"
     }
 }
 
@@ -119,7 +119,7 @@ extension BearerToken: Codable {
     /// Reads a server's answer, and what ``encode(to:)`` wrote.
     ///
     /// An expiry that cannot be read counts as none: to refuse the answer would lose a refresh token that may have been
-    /// rotated for it, and the worst that follows is a 401 and a renewal.
+    /// rotated for it, and the worst that follows is a 401 and a refresh.
     ///
     /// - Throws: `DecodingError` when there is no access token, or one with characters that no header takes.
     public init(from decoder: any Decoder) throws {

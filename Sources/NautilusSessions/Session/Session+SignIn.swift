@@ -6,7 +6,7 @@ extension Session {
     /// The session before ends in all processes at once, as with ``signOut()``, since that needs no lock. Should this
     /// process end before it has saved the new session, nobody is signed in, not even the user before.
     ///
-    /// Calls of the session before fail, and never go out with the new credential; the result of a renewal of it under
+    /// Calls of the session before fail, and never go out with the new credential; the result of a refresh of it under
     /// way is discarded.
     ///
     /// - Parameters:

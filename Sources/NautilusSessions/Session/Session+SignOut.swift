@@ -6,7 +6,7 @@ extension Session {
     /// the credential if the ``SessionRules`` say how.
     ///
     /// No store can keep the user signed in here: one that hangs or cannot be read only delays the rest of the work. Calls
-    /// of the session fail at once with `RefreshError.signedOut`. A renewal that is on its way is not cut off: this waits
+    /// of the session fail at once with `RefreshError.signedOut`. A refresh that is on its way is not cut off: this waits
     /// for its answer, up to a minute, and has the server forget that credential, too. If the session is already over, this
     /// ends nothing; a process that has not read the store yet signs out whoever is stored. A user who signs in while this
     /// runs stays signed in.

@@ -1,7 +1,7 @@
 import Foundation
 import Nautilus
 
-/// One account's session: its credential, of whatever kind, how the credential is renewed, and where it is kept.
+/// One account's session: its credential, of whatever kind, how the credential is refreshed, and where it is kept.
 ///
 /// All that an API module needs for authorization, in one line of its service:
 ///
@@ -14,8 +14,8 @@ import Nautilus
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }
 /// ```
-/// However many calls in however many processes need a fresh credential at once, there is one renewal: a
-/// `RefreshCoordinator` ensures that within the process, and the store's lock among processes. A renewal, a sign-in or
+/// However many calls in however many processes need a fresh credential at once, there is one refresh: a
+/// `RefreshCoordinator` ensures that within the process, and the store's lock among processes. A refresh, a sign-in or
 /// a sign-out in another process is noticed before the next attempt. A process that ignores the lock, such as an older
 /// version of an app, may still spend a credential; so the store is read once more before a session is declared over,
 /// and a newer credential found there is adopted.
@@ -42,15 +42,15 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     ///   - origins: The origins to which the credential may be sent. Default: `CredentialOrigins.first`, the first one
     ///     it is sent to; name all origins of an API that has several.
     ///   - sharing: How the session shares the credential with other processes. Default: that of ``CredentialSharing``.
-    ///   - limits: The limits of renewing. Default: those of `RefreshLimits`, but with a time limit of 90 s. It covers
-    ///     the wait for the lock, at most 30 s, and a request of 25 s, sent twice when its answer is lost. A call
-    ///     without a deadline thus waits two minutes at most for its credential: up to 30 s, the patience, until the
-    ///     last renewal it waits for begins, and then for that renewal. A call that is rejected after such a wait waits
-    ///     once more at most.
+    ///   - limits: The limits of refreshing. Default: those of `RefreshLimits`, but with a time limit of 90 s. It
+    ///     covers the wait for the lock, at most 30 s, and a request of 25 s, sent twice when its answer is lost. A
+    ///     call without a deadline thus waits two minutes at most for its credential: up to 30 s, the patience, until
+    ///     the last refresh it waits for begins, and then for that refresh. A call that is rejected after such a wait
+    ///     waits once more at most.
     ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since credentials also expire
     ///     while the machine sleeps.
     ///   - random: The source of jitter. Default: the system's generator.
-    ///   - observer: An observer of the starts and ends of renewals. Default: none.
+    ///   - observer: An observer of the starts and ends of refreshes. Default: none.
     public init(
         key: CredentialKey,
         rules: SessionRules<Credential>,
@@ -94,12 +94,12 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         self.originCheck = SessionOriginCheck(origins)
     }
 
-    /// Authorizes every attempt, renews once for all, and retries transient failures with backoff, but not while a
-    /// renewal is in flight. ``retrierFactory(_:)`` does the same with your own policy.
+    /// Authorizes every attempt, refreshes once for all, and retries transient failures with backoff, but not while a
+    /// refresh is in flight. ``retrierFactory(_:)`` does the same with your own policy.
     public var retrierFactory: any RetrierFactory { retrierFactory(.standard) }
 
-    /// Authorizes every attempt, renews once for all, and retries by a policy, but not while a renewal is in flight. To
-    /// use other retriers than `BackoffRetrier`, compose them with ``authorization``.
+    /// Authorizes every attempt, refreshes once for all, and retries by a policy, but not while a refresh is in flight.
+    /// To use other retriers than `BackoffRetrier`, compose them with ``authorization``.
     ///
     /// - Parameter policy: The attempts, delays and budget of retries. The session's ``gate`` replaces the policy's
     ///   own.
@@ -107,12 +107,12 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         ComposedRetrier.factory(authorization, BackoffRetrier.factory(policy.with { $0.gate = gate }))
     }
 
-    /// Authorizes every attempt and renews once for all, and nothing else; to be composed with other retriers.
+    /// Authorizes every attempt and refreshes once for all, and nothing else; to be composed with other retriers.
     public var authorization: any RetrierFactory {
         authorization({ [rules] in try rules.authorize($0, &$1) }, refusing: { [rules] in rules.insufficiency($0) })
     }
 
-    /// The gate that holds back retries while a renewal is in flight, or while an origin has asked for a pause.
+    /// The gate that holds back retries while a refresh is in flight, or while an origin has asked for a pause.
     public var gate: any RetryGate { coordinator }
 
     /// Whether somebody is signed in, as far as this process has seen; ``restore()`` looks at the store first.
@@ -160,9 +160,9 @@ extension Session: CredentialSource {
     /// A credential with its version.
     public typealias VersionedCredential = RefreshCoordinator<Credential>.VersionedCredential
 
-    /// The session of a call that begins now. A session that was stored all along and is merely read later counts as the
-    /// same one. A change by another process is seen at once in a ``FileStore`` or a ``MemoryStore``; in a slower store by
-    /// the call after next: one that is bound before it fails with `RefreshError.superseded`.
+    /// The session of a call that begins now. A session that was stored all along and is merely read later counts as
+    /// the same one. A change by another process is seen at once in a ``FileStore`` or a ``MemoryStore``; in a slower
+    /// store by the call after next: one that is bound before it fails with `RefreshError.superseded`.
     public var session: CallSession { shared.session(coordinator) }
 
     /// The credential as of now, with its version, for code that sends its own requests; nil when nobody is signed in.
@@ -245,12 +245,12 @@ extension Session: CredentialSource {
 }
 
 extension Session {
-    /// Waits for the renewal in flight, if there is one, and saves what could not be saved before. A command-line tool
-    /// does this before it ends, so that no renewed credential is lost with the process: a renewal goes on after the
+    /// Waits for the refresh in flight, if there is one, and saves what could not be saved before. A command-line tool
+    /// does this before it ends, so that no refreshed credential is lost with the process: a refresh goes on after the
     /// call that asked for it has failed or was cancelled, and may run in the background of a call that has succeeded.
-    /// If the session has ended meanwhile, this waits until the server was asked to forget what the renewal has brought;
-    /// after an end by another process half a minute, since a sign-in there may be about to be stored. It waits as well
-    /// for what ``signOutNow()`` has begun, but not for a login under way.
+    /// If the session has ended meanwhile, this waits until the server was asked to forget what the refresh has
+    /// brought; after an end by another process half a minute, since a sign-in there may be about to be stored. It
+    /// waits as well for what ``signOutNow()`` has begun, but not for a login under way.
     ///
     /// - Throws: ``SessionError`` when saving still fails, and of kind ``SessionError/Kind/cancelled`` as soon as the
     ///   task is cancelled during the wait. Returns at once when there is nothing to wait for or to save.

@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// Why a ``Session`` cannot do what it was asked for. The cause is its store, another process, or the server that
-/// should forget a credential. Errors of a renewal are those that its ``SessionRules`` throw.
+/// should forget a credential. Errors of a refresh are those that its ``SessionRules`` throw.
 public struct SessionError: RefreshFailure, Sendable {
     /// The kind of a failure.
     public enum Kind: Hashable, Sendable {
@@ -100,9 +100,9 @@ public enum SessionEvent: Sendable {
     /// Somebody has signed in, here or in another process, or was found signed in at the start. The credential has this
     /// generation.
     case signedIn(generation: Int)
-    /// A fresh credential with this generation, renewed here or by another process.
+    /// A fresh credential with this generation, refreshed here or by another process.
     case refreshed(generation: Int)
-    /// The renewal of this generation failed for now. The credential is kept, and a later call renews it again.
+    /// The refresh of this generation failed for now. The credential is kept, and a later call tries again.
     case refreshFailed(generation: Int, RefreshError)
     /// The session is over: ask the user to sign in. Sent once.
     case sessionExpired(generation: Int, RefreshError)

@@ -2,21 +2,21 @@ import Foundation
 import Nautilus
 
 /// All that a ``Session`` does not know of its credential: how a request carries it, how long it serves, how it is
-/// renewed, and which failure ends the session.
+/// refreshed, and which failure ends the session.
 ///
 /// ```swift
 /// let rules = SessionRules<ApiToken>(
 ///     authorize: { token, request in request.header["X-Api-Token"] = token.value },
 ///     lifetime: { .until($0.expires) },
-///     renew: { try await RenewToken($0).schedule(with: service.anonymous) }
+///     refresh: { try await RefreshToken($0).schedule(with: service.anonymous) }
 /// )
 /// ```
 public struct SessionRules<Credential: Sendable>: Sendable {
     let authorize: @Sendable (Credential, inout HttpRequest) throws -> Void
     let lifetime: @Sendable (Credential) -> Duration?
-    let renew: @Sendable (Credential) async throws -> Credential
+    let refresh: @Sendable (Credential) async throws -> Credential
     let spendsCredential: Bool
-    let classify: @Sendable (any Error) -> RenewalFailure
+    let classify: @Sendable (any Error) -> RefreshOutcome
     let insufficiency: @Sendable (HttpError) -> (any Error)?
     let revoke: (@Sendable (Credential) async throws -> Void)?
     let sharesGrant: @Sendable (Credential, Credential) -> Bool
@@ -24,36 +24,38 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     /// Creates the rules of one kind of credential.
     ///
     /// - Parameters:
-    ///   - authorize: Puts the credential on a request that is about to be sent to the service's own origin. An error that it
-    ///     throws is the attempt's failure.
-    ///   - lifetime: The time left until a date that is stored with the credential, and not a span such as `expires_in`,
-    ///     which would begin anew at every launch. Nil for no expiry, zero or less once it is over. Default: nil, the
-    ///     credential serves until the server rejects it.
-    ///   - spendsCredential: Whether the server may take a credential for a renewal only once, because it rotates its
-    ///     tokens. Default: true, the safe one. False for a renewal that may be repeated at will, with a password or a key.
-    ///   - classify: Reads from the failure of a renewal what became of the credential that was sent. Default:
-    ///     ``RenewalFailure/init(_:)``.
-    ///   - insufficiency: Reads from a failure that no renewal can mend what its valid credential lacks, such as a scope.
-    ///     The returned error becomes the underlying error of the call's, which is of kind `authorization`; nil for a
-    ///     failure about something else. Default: always nil.
+    ///   - authorize: Puts the credential on a request that is about to be sent to the service's own origin. An error
+    ///     that it throws is the attempt's failure.
+    ///   - lifetime: The time left until a date that is stored with the credential, and not a span such as
+    ///     `expires_in`, which would begin anew at every launch. Nil for no expiry, zero or less once it is over.
+    ///     Default: nil, the credential serves until the server rejects it.
+    ///   - spendsCredential: Whether the server may take a credential for a refresh only once, because it rotates its
+    ///     tokens. Default: true, the safe one. False for a refresh that may be repeated at will, with a password or a
+    ///     key.
+    ///   - classify: Reads from the failure of a refresh what became of the credential that was sent. Default:
+    ///     ``RefreshOutcome/init(_:)``.
+    ///   - insufficiency: Reads from a failure that no refresh can mend what its valid credential lacks, such as a
+    ///     scope. The returned error becomes the underlying error of the call's, which is of kind `authorization`; nil
+    ///     for a failure about something else. Default: always nil.
     ///   - revoke: Has the server forget a credential when its user signs out; tried again later while its error is
-    ///     a transient `RefreshFailure`, such as an `HttpError`, and when it has not ended within a minute. Default: nil, the
-    ///     server is not told.
-    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought the
-    ///     same refresh token again; then the first is not revoked while the second is in use. Default: false. Not asked of
-    ///     credentials that are equal, or that authorize a request identically.
-    ///   - renew: Obtains the replacement for a credential, one renewal at a time among all processes. Its error says when
-    ///     to try again if it conforms to `RefreshFailure`. Send its request through the service's `anonymous`, so that it
-    ///     does not wait for the session's own credential, and with a short timeout. It has to end when it is cancelled.
+    ///     a transient `RefreshFailure`, such as an `HttpError`, and when it has not ended within a minute. Default:
+    ///     nil, the server is not told.
+    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought
+    ///     the same refresh token again; then the first is not revoked while the second is in use. Default: false. Not
+    ///     asked of credentials that are equal, or that authorize a request identically.
+    ///   - refresh: Obtains the replacement for a credential, one refresh at a time among all processes. Its error says
+    ///     when to try again if it conforms to `RefreshFailure`. Send its request through the service's `anonymous`, so
+    ///     that it does not wait for the session's own credential, and with a short timeout. It has to end when it is
+    ///     cancelled.
     public init(
         authorize: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },
         spendsCredential: Bool = true,
-        classify: @escaping @Sendable (_ error: any Error) -> RenewalFailure = { RenewalFailure($0) },
+        classify: @escaping @Sendable (_ error: any Error) -> RefreshOutcome = { RefreshOutcome($0) },
         insufficiency: @escaping @Sendable (_ failure: HttpError) -> (any Error)? = { _ in nil },
         revoke: (@Sendable (_ credential: Credential) async throws -> Void)? = nil,
         sharesGrant: @escaping @Sendable (_ first: Credential, _ second: Credential) -> Bool = { _, _ in false },
-        renew: @escaping @Sendable (_ credential: Credential) async throws -> Credential
+        refresh: @escaping @Sendable (_ credential: Credential) async throws -> Credential
     ) {
         self.authorize = authorize
         self.lifetime = lifetime
@@ -62,7 +64,7 @@ public struct SessionRules<Credential: Sendable>: Sendable {
         self.insufficiency = insufficiency
         self.revoke = revoke
         self.sharesGrant = sharesGrant
-        self.renew = renew
+        self.refresh = refresh
     }
 }
 
@@ -83,33 +85,33 @@ extension SessionRules where Credential: Equatable {
     }
 }
 
-/// The state of a credential after its renewal has failed.
-public enum RenewalFailure: Hashable, Sendable {
+/// The state of a credential after its refresh has failed.
+public enum RefreshOutcome: Hashable, Sendable {
     /// The server has said that the session is over: only the user's sign-in can help.
     case ended
-    /// The credential was sent, and no answer came: the server may have renewed it. It is sent once more soon, within
+    /// The credential was sent, and no answer came: the server may have refreshed it. It is sent once more soon, within
     /// the grace that servers give, and again after each cool-down.
     case answerLost
-    /// The answer told nothing, as a gateway's or half of one does: the server may have renewed it. It is sent again
+    /// The answer told nothing, as a gateway's or half of one does: the server may have refreshed it. It is sent again
     /// after a cool-down.
     case unclear
-    /// The server has not renewed it: nothing has changed.
-    case notRenewed
+    /// The server has not refreshed it: nothing has changed.
+    case notRefreshed
 
     /// The safe reading of `error`. A session ends only by a `TerminalRefreshFailure`, or by a 401 with which the
-    /// renewal's own server rejects what was sent; a 400 or 403 may be about anything, so name those of your server
+    /// refresh's own server rejects what was sent; a 400 or 403 may be about anything, so name those of your server
     /// yourself.
     ///
     /// - `HttpError`: a lost answer when any attempt was sent without one; unclear for 502 and 504, in which a gateway
     ///   has lost the answer, for a success that does not decode, and for a call that was cancelled once it was sent;
-    ///   not renewed for all others.
+    ///   not refreshed for all others.
     /// - Any other error, also one that a service's `mapError(_:)` has made: unclear, so that nothing is taken for
     ///   unspent which may be spent.
     public init(_ error: any Error) {
         self =
             switch error {
             case is TerminalRefreshFailure: .ended
-            case let error as HttpError: RenewalFailure(of: error)
+            case let error as HttpError: RefreshOutcome(of: error)
             default: .unclear
             }
     }
@@ -117,11 +119,11 @@ public enum RenewalFailure: Hashable, Sendable {
     /// As ``init(_:)``, but answers with certain statuses end the session as well.
     ///
     /// ```swift
-    /// SessionRules.bearer(classify: { RenewalFailure($0, endedBy: [400, 403]) }, renew: renew)
+    /// SessionRules.bearer(classify: { RefreshOutcome($0, endedBy: [400, 403]) }, refresh: refresh)
     /// ```
     /// - Parameters:
-    ///   - error: The failure of a renewal.
-    ///   - statuses: The statuses by which the renewal's own server says that only a sign-in can help. Those of others,
+    ///   - error: The failure of a refresh.
+    ///   - statuses: The statuses by which the refresh's own server says that only a sign-in can help. Those of others,
     ///     to which a redirect led, do not count (`HttpError/isOwnAnswer`).
     public init(_ error: any Error, endedBy statuses: Set<Int>) {
         guard let failure = error as? HttpError, case .status(let status) = failure.kind,
@@ -135,11 +137,11 @@ public enum RenewalFailure: Hashable, Sendable {
 
     private init(of error: HttpError) {
         switch error.kind {
-        case .cancelled: self = error.delivery == .notSent ? .notRenewed : .unclear
+        case .cancelled: self = error.delivery == .notSent ? .notRefreshed : .unclear
         case .decoding: self = .unclear
         case .status(502), .status(504): self = .unclear
         case .status where error.rejectsCredential: self = .ended
-        default: self = error.hasUnansweredAttempt ? .answerLost : .notRenewed
+        default: self = error.hasUnansweredAttempt ? .answerLost : .notRefreshed
         }
     }
 }

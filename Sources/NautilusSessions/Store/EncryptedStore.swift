@@ -26,7 +26,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Parameters:
     ///   - base: The store that keeps them.
     ///   - cipher: The cipher that encrypts them.
-    ///   - readsPlain: Whether records that `base` keeps unencrypted are read, too; the next renewal encrypts them.
+    ///   - readsPlain: Whether records that `base` keeps unencrypted are read, too; the next refresh encrypts them.
     ///     Default: false. Pass true in an app whose earlier version did not encrypt, until its users have updated.
     public init(_ base: Base, cipher: any CredentialCipher, readingPlain readsPlain: Bool = false) {
         self.base = base

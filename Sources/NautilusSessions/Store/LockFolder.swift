@@ -128,7 +128,10 @@ struct ExpiringActivity: Sendable {
     static var system: ExpiringActivity? {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             ExpiringActivity {
-                ProcessInfo.processInfo.performExpiringActivity(withReason: "A credential is being renewed", using: $0)
+                ProcessInfo.processInfo.performExpiringActivity(
+                    withReason: "A credential is being refreshed",
+                    using: $0
+                )
             }
         #else
             nil

@@ -1,29 +1,29 @@
 import Foundation
 import Nautilus
 
-/// The record of a ``CredentialStore``: a credential as bytes, its session, and the state of its renewal.
+/// The record of a ``CredentialStore``: a credential as bytes, its session, and the state of its refresh.
 ///
 /// A store need not know what kind of credential it keeps; an encrypting store replaces the ``content``.
 public struct StoredCredential: Hashable, Sendable {
-    /// The session: drawn at sign-in and kept by every renewal. It tells the renewal of another process, which is
+    /// The session: drawn at sign-in and kept by every refresh. It tells the refresh of another process, which is
     /// adopted, from the sign-in of another user, which is not.
     public let session: UUID
     /// The session's number: one more than that of the session it replaced. When two processes sign in, it tells which
     /// sign-in knew of the other; a clock could not.
     public let number: Int
-    /// How often the session's credential has been renewed. It tells which of two records of a session is newer, so
+    /// How often the session's credential has been refreshed. It tells which of two records of a session is newer, so
     /// that a stale store takes nothing back.
     public let renewals: Int
     /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that JSON. Empty when the session has
     /// expired.
     public let content: Data
-    /// How often the credential has been sent for renewal, or was about to be, without a known answer: 0 if it was
+    /// How often the credential has been sent to be refreshed, or was about to be, without a known answer: 0 if it was
     /// never sent. Written before sending, so that it outlives the process.
     public var unanswered: Int
     /// Whether the server has ended the session: nobody is signed in, other processes can say why, and there is no
     /// credential.
     public let hasExpired: Bool
-    /// Whether the credential was already expired, by this device's clock, when its renewal brought it. The clock must
+    /// Whether the credential was already expired, by this device's clock, when its refresh brought it. The clock must
     /// be wrong then, so every process uses the credential until the server rejects it.
     public let cameExpired: Bool
 
@@ -36,10 +36,10 @@ public struct StoredCredential: Hashable, Sendable {
     ///   - session: The session of the credential.
     ///   - number: The session's number. Default: 1, the first; smaller numbers count as 1, those above a billion as a
     ///     billion.
-    ///   - renewals: How often the credential has been renewed. Default: 0, never; at most a billion.
+    ///   - renewals: How often the credential has been refreshed. Default: 0, never; at most a billion.
     ///   - content: The credential as bytes.
-    ///   - unanswered: How often the credential was sent for renewal without a known answer. Default: 0, never; at most
-    ///     a billion.
+    ///   - unanswered: How often the credential was sent to be refreshed without a known answer. Default: 0, never; at
+    ///     most a billion.
     ///   - hasExpired: Whether the server has ended the session. Default: false.
     ///   - cameExpired: Whether the credential was already expired when it came. Default: false.
     public init(

@@ -93,7 +93,7 @@ struct OAuthFieldsTests {
             let transport = ScriptedTransport(clock: world.clock)
             transport.on(.post, "/token", .json(["access_token": "a2", "b": "2"]))
             let endpoint = EndpointFixture.endpoint(transport, clock: world.clock)
-            let session = OAuthSession(endpoint: endpoint, renewal: .clientCredentials(scope: nil))
+            let session = OAuthSession(endpoint: endpoint, refresh: .clientCredentials(scope: nil))
             try await session.signIn(OAuthCredential(accessToken: "a1", fields: ["a": "1", "b": "1"]))
             _ = await world.call(session)
             world.server.transport.on(.get, "/notes", .reply(text: "ok"))

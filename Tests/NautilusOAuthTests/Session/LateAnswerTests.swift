@@ -148,7 +148,7 @@ struct LateAnswerTests {
                 clock: world.clock,
                 wallClock: { world.date }
             )
-            let session = OAuthSession(endpoint: endpoint, store: world.store, renewal: .clientCredentials(scope: nil))
+            let session = OAuthSession(endpoint: endpoint, store: world.store, refresh: .clientCredentials(scope: nil))
             try await session.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(3_600))
             async let call = world.call(session)

@@ -180,12 +180,12 @@ struct LateRevocationTests {
         }
     }
 
-    @Test("a renewal that hangs delays only the sign-out that has ended its session")
+    @Test("a refresh that hangs delays only the sign-out that has ended its session")
     func hanging() async throws {
         try await SessionWorld.run { world in
             let rules = SessionRules.bearer(
                 revoke: { _ in },
-                renew: { _ in
+                refresh: { _ in
                     await BackgroundTask.start { try? await world.clock.sleep(for: .seconds(1_000_000)) }.value
                     throw CancellationError()
                 }
@@ -273,7 +273,7 @@ struct LateRevocationTests {
             )
             let rules = SessionRules.bearer(
                 revoke: { _ in },
-                renew: { _ in try await AnyRequest(.post, ["token"], as: BearerToken.self).schedule(with: tokens) }
+                refresh: { _ in try await AnyRequest(.post, ["token"], as: BearerToken.self).schedule(with: tokens) }
             )
             let session = Session(
                 key: CredentialKey(issuer: "https://id.test"),

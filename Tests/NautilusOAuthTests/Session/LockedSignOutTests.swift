@@ -55,7 +55,7 @@ struct LockedSignOutTests {
         }
     }
 
-    @Test("F23: brings nobody back when the holder of the lock saves what it has renewed")
+    @Test("F23: brings nobody back when the holder of the lock saves what it has refreshed")
     func holderSaves() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())

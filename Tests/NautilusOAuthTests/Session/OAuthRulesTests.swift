@@ -102,7 +102,7 @@ struct OAuthRulesTests {
         }
     }
 
-    @Test("F16: a session whose credential a client renews for itself ends by the same rules")
+    @Test("F16: a session whose credential a client refreshes for itself ends by the same rules")
     func clientCredentials() async throws {
         try await SessionWorld.run { world in
             let endpoint = EndpointFixture.endpoint(
@@ -110,7 +110,7 @@ struct OAuthRulesTests {
                 rules: .standard.with { $0.endingCodes.insert("revoked_client") },
                 clock: world.clock
             )
-            let session = OAuthSession(endpoint: endpoint, renewal: .clientCredentials(scope: nil))
+            let session = OAuthSession(endpoint: endpoint, refresh: .clientCredentials(scope: nil))
             try await session.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(7200))
             world.server.revokeAccessTokens()

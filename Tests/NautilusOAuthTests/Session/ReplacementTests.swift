@@ -64,8 +64,8 @@ struct ReplacementTests {
         }
     }
 
-    @Test("does not have revoked what another process has just renewed: it may be the same user, for a wider scope")
-    func renewedLate() async throws {
+    @Test("does not have revoked what another process has just refreshed: it may be the same user, for a wider scope")
+    func refreshedLate() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())
             try await world.sleep(.seconds(3_600))

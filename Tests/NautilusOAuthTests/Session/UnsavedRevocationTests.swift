@@ -7,7 +7,7 @@ import Testing
 @Suite("Of a session that is over, the newest credential is revoked")
 struct UnsavedRevocationTests {
     @Test(
-        "a renewed credential that could not be saved is revoked, and not its predecessor, which is stored",
+        "a refreshed credential that could not be saved is revoked, and not its predecessor, which is stored",
         arguments: [true, false]
     )
     func unsaved(isReplaced: Bool) async throws {

@@ -32,7 +32,7 @@ struct AnonymousCallTests {
     }
 
     @Test(
-        "an anonymous request carries no credential, renews none, and shares the answers to anonymous calls",
+        "an anonymous request carries no credential, refreshes none, and shares the answers to anonymous calls",
         arguments: [true, false]
     )
     func anonymousRequest(isDerived: Bool) async throws {
@@ -54,7 +54,7 @@ struct AnonymousCallTests {
             let prices = isDerived ? GetPrices().with { $0.isAnonymous = true } : AnyRequest(PricesForAll())
             try await world.sleep(.seconds(3600))
             #expect(try await prices.schedule(with: service) == "anonymous")
-            #expect(world.server.renewals == [])
+            #expect(world.server.refreshes == [])
             #expect(try await GetPrices().schedule(with: service) == "anna-2")
             #expect(try await prices.schedule(with: service) == "anonymous")
             #expect(world.server.transport.count(of: .get, "/prices") == 2)

@@ -22,7 +22,7 @@ struct AuthorizedDepartureTests {
         "nothing is sent with the credential once the user has left, however many waited for it",
         arguments: [0, 1, 7]
     )
-    func renewed(timeout seconds: Int) async throws {
+    func refreshed(timeout seconds: Int) async throws {
         try await forEachSeed(50) { seed in
             let late = try await TokenWorld.run(seed: seed) { world in
                 let (hasLeft, late) = (Locked(false), Locked(0))
@@ -53,8 +53,8 @@ struct AuthorizedDepartureTests {
         }
     }
 
-    @Test("a renewal whose answer was lost is not sent once more after a sign-out in another process")
-    func renewalSentAgain() async throws {
+    @Test("a refresh whose answer was lost is not sent once more after a sign-out in another process")
+    func refreshSentAgain() async throws {
         try await TokenWorld.run { world in
             let (here, there) = (try await world.signedIn(), world.process())
             try await there.restore()
@@ -63,11 +63,11 @@ struct AuthorizedDepartureTests {
             world.server.grantGrace()
             async let call = world.call(here)
             try await world.sleep(.milliseconds(200))
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             let ending = there.signOutNow()
             #expect(await call.isSignedOut)
             try await ending.finish()
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 }

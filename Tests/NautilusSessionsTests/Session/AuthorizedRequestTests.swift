@@ -22,7 +22,7 @@ struct AuthorizedRequestTests {
                         request.header[HttpHeader.Name(name)] = token.value
                     }
                 },
-                renew: { $0 }
+                refresh: { $0 }
             )
             world.server.transport.on(.get, "/notes") { request, _ in
                 let token = request.header[HttpHeader.Name(name)] ?? request.url.query ?? ""
@@ -50,7 +50,7 @@ struct AuthorizedRequestTests {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header[HttpHeader.Name(name)] = token.value },
-                renew: { $0 }
+                refresh: { $0 }
             )
             world.server.transport.on(.get, "/notes") { request, _ in
                 try await world.clock.sleep(for: .seconds(1))
@@ -142,7 +142,7 @@ struct AuthorizedRequestTests {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header[HttpHeader.Name(name)] = token.value },
-                renew: { $0 }
+                refresh: { $0 }
             )
             let session = try await world.signedIn("anna", rules)
             let seen = Locked<HttpRequest?>(nil)

@@ -27,7 +27,7 @@ struct BearerTokenTests {
                         with: api
                     )
                 },
-                renew: { spent in
+                refresh: { spent in
                     let body = HttpBody.json(["refresh_token": spent])
                     return try await AnyRequest(.post, ["renew"], body: body, as: BearerToken.self).schedule(with: api)
                 }
@@ -54,7 +54,7 @@ struct BearerTokenTests {
         }
     }
 
-    @Test("that expired long ago is renewed before it is sent, also when it comes from a store")
+    @Test("that expired long ago is refreshed before it is sent, also when it comes from a store")
     func expiredLongAgo() async throws {
         let token = BearerToken(accessToken: "old", refreshToken: "r", expires: .distantPast)
         let stored = try JSONDecoder().decode(BearerToken.self, from: JSONEncoder().encode(token))
@@ -101,8 +101,8 @@ struct BearerTokenTests {
         #expect(Duration.until(Date(timeIntervalSince1970: date)) == .seconds(seconds))
     }
 
-    @Test("is renewed when its lifetime is over, by the refresh token that came last")
-    func renewal() async throws {
+    @Test("is refreshed when its lifetime is over, by the refresh token that came last")
+    func refresh() async throws {
         try await World.run { world in
             try await world.signIn(#"{"access_token": "b", "refresh_token": "r1", "expires_in": 3600}"#)
             world.server.on(

@@ -147,7 +147,7 @@ struct BoundElsewhereTests {
                         authorize: { token, request in
                             request.header[HttpHeader.Name("X-Token-\(number)")] = token.value
                         },
-                        renew: { $0 }
+                        refresh: { $0 }
                     ),
                     store: Slow(base: MemoryStore())
                 )

@@ -36,7 +36,7 @@ struct CredentialCachingTests {
             let users = ["anna", "bert"].map { user in
                 Session(
                     key: CredentialKey(issuer: "api.test", account: user),
-                    rules: .bearer(renew: { _ in BearerToken(accessToken: "none") }),
+                    rules: .bearer(refresh: { _ in BearerToken(accessToken: "none") }),
                     store: MemoryStore(),
                     clock: clock
                 )
@@ -51,8 +51,8 @@ struct CredentialCachingTests {
         }
     }
 
-    @Test("renewals, each of which the server sees")
-    func renewals() async throws {
+    @Test("refreshes, each of which the server sees")
+    func refreshes() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = Self.transport(clock)

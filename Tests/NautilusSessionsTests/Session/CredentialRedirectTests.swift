@@ -21,15 +21,15 @@ struct CredentialRedirectTests {
         }
     }
 
-    @Test("when it is renewed: the session stays, and takes no other's token", arguments: [302, 303, 307, 308])
-    func renewal(status: Int) async throws {
+    @Test("when it is refreshed: the session stays, and takes no other's token", arguments: [302, 303, 307, 308])
+    func refresh(status: Int) async throws {
         try await LoginWorld.run { world in
             try await world.session.signIn(BearerToken(accessToken: "a", refreshToken: "r"))
             world.server.on(.get, "/things", .status(401))
             redirect("/renew", status, in: world)
             let error = await world.error()
             #expect(error?.kind == .authorization)
-            // After 302 and 303 once more: the server may have renewed the credential, and its answer is lost.
+            // After 302 and 303 once more: the server may have refreshed the credential, and its answer is lost.
             #expect(Set(places(world)) == ["api.test/things", "api.test/renew"])
             #expect(world.user == "a")
         }

@@ -95,7 +95,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("undisturbed by a sign-in that comes too late, while a renewal looks at the store")
+    @Test("undisturbed by a sign-in that comes too late, while a refresh looks at the store")
     func lateSignIn() async throws {
         try await TokenWorld.run { world in
             let store = SlowStore(world)
@@ -105,7 +105,7 @@ struct ElsewhereTests {
             )
             let first = BackgroundTask.start {
                 try? await session.signIn {
-                    // The call looks at the store, twice, and then its renewal does, for two seconds each.
+                    // The call looks at the store, twice, and then its refresh does, for two seconds each.
                     try await world.sleep(.seconds(3606))
                     return late
                 }

@@ -67,7 +67,7 @@ struct FailingWriterTests {
                 return operation == .save ? .init(before: .seconds(1)) : .ok
             }
             #expect(await world.call(here).token == nil)
-            #expect(world.server.renewals == [])
+            #expect(world.server.refreshes == [])
         }
     }
 
@@ -111,11 +111,11 @@ struct FailingWriterTests {
     }
 
     @Test(
-        "does not keep a credential from being revoked that was renewed there",
+        "does not keep a credential from being revoked that was refreshed there",
         arguments: [true, false],
         [true, false]
     )
-    func renewedBeforeRevocation(showsLatest: Bool, signsIn: Bool) async throws {
+    func refreshedBeforeRevocation(showsLatest: Bool, signsIn: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world, showsLatest: showsLatest)
             let (here, there) = (world.process(store: store), world.process())

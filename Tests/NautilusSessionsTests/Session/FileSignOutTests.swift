@@ -21,7 +21,7 @@ struct FileSignOutTests {
                 rules: SessionRules(
                     authorize: { $1.header["X-Api-Token"] = $0 },
                     revoke: { [revoked] token in revoked.withLock { $0.append(token) } },
-                    renew: { $0 }
+                    refresh: { $0 }
                 ),
                 store: FileStore(folder: folder.store),
                 // Nothing is tried again in the background while a test looks at the folder.

@@ -302,7 +302,7 @@ struct HangingStoreTests {
             let session = world.process(store: store)
             try await session.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(3600))
-            // The note hangs, and the renewal goes on without it. Its result is not saved before the note.
+            // The note hangs, and the refresh goes on without it. Its result is not saved before the note.
             store.hang([.save])
             async let call = world.call(session)
             try await world.sleep(.seconds(1))
@@ -318,7 +318,7 @@ struct HangingStoreTests {
             try await world.sleep(.seconds(1_000))
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "bert-1")
             #expect(world.store.lock(world.key) != nil)
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 }

@@ -38,8 +38,8 @@ struct LateArrivalTests {
         }
     }
 
-    @Test("after the credential was renewed elsewhere does not have the old one sent once more")
-    func renewedDuringNote() async throws {
+    @Test("after the credential was refreshed elsewhere does not have the old one sent once more")
+    func refreshedDuringNote() async throws {
         try await TokenWorld.run { world in
             let (store, here, there) = try await Self.slowStore(in: world)
             async let call = world.call(here)
@@ -51,7 +51,7 @@ struct LateArrivalTests {
             try await world.sleep(.seconds(60))
             #expect(await world.call(here).token == "anna-2")
             #expect(await world.call(there).token == "anna-2")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 }

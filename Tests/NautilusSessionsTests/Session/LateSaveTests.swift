@@ -166,8 +166,8 @@ struct LateSaveTests {
         }
     }
 
-    @Test("does not take back what was renewed elsewhere, which would be sent a second time")
-    func renewedUnread() async throws {
+    @Test("does not take back what was refreshed elsewhere, which would be sent a second time")
+    func refreshedUnread() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
             let here = world.process(store: store)
@@ -184,7 +184,7 @@ struct LateSaveTests {
             store.mend()
             #expect(await world.call(here).token == "anna-2")
             #expect(await world.call(world.process()).token == "anna-2")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 
@@ -207,8 +207,8 @@ struct LateSaveTests {
         }
     }
 
-    @Test("leaves a renewal that is stored, and might not last, to be saved once more")
-    func renewal() async throws {
+    @Test("leaves a refresh that is stored, and might not last, to be saved once more")
+    func refresh() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
             let here = world.process(store: store)
@@ -238,7 +238,7 @@ struct LateSaveTests {
                 guard operation == .save else { return .ok }
                 return .init(after: .seconds(30) + .milliseconds(50), error: .notDurable(place: "folder"))
             }
-            // The note that the credential is being sent is there; the renewal fails.
+            // The note that the credential is being sent is there; the refresh fails.
             world.server.fail(.answered(.status(502)))
             #expect(await world.call(here).token == nil)
             store.mend()

@@ -70,7 +70,7 @@ struct LateSignInTests {
     }
 
     @Test(
-        "is not taken for a sign-out by a renewal elsewhere, however long it takes: nothing is revoked",
+        "is not taken for a sign-out by a refresh elsewhere, however long it takes: nothing is revoked",
         // The second save is given up by those who wait for it, and comes all the same.
         arguments: [(Duration.seconds(9), Duration.seconds(20)), (.zero, .seconds(50))]
     )
@@ -88,7 +88,7 @@ struct LateSignInTests {
             try? await here.signIn(world.server.signIn("annas-other", at: world.date), revokingReplaced: false)
             await call.value
             try await world.sleep(.seconds(120))
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             #expect(world.server.revoked == [])
             #expect(await world.call(here).token == "annas-other-1")
         }

@@ -4,7 +4,7 @@ import NautilusSessions
 import NautilusTesting
 import TestSupport
 
-/// A service with a login of its own, whose session is renewed at `/renew` and revoked at `/logout`.
+/// A service with a login of its own, whose session is refreshed at `/renew` and revoked at `/logout`.
 struct LoginWorld: SimulatedWorld {
     let clock: ManualClock
     let server: ScriptedTransport
@@ -20,7 +20,7 @@ struct LoginWorld: SimulatedWorld {
                 let body = HttpBody.json(["token": token.accessToken])
                 _ = try await AnyRequest(.post, ["logout"], body: body, as: Data.self).schedule(with: plain)
             },
-            renew: { token in
+            refresh: { token in
                 let body = HttpBody.json(["token": token])
                 return try await AnyRequest(.post, ["renew"], body: body, as: BearerToken.self).schedule(with: plain)
             }

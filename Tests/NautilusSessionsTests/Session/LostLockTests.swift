@@ -9,7 +9,7 @@ import Testing
 /// In each of them an app's extension has lost the lock, as iOS takes it from a process that it suspends.
 @Suite("A lock that is lost while it is held")
 struct LostLockTests {
-    @Test("what a renewal brings to a session that was signed out of meanwhile is not saved, but revoked")
+    @Test("what a refresh brings to a session that was signed out of meanwhile is not saved, but revoked")
     func signedOutMeanwhile() async throws {
         try await TokenWorld.run { world in
             let store = LosableStore(world.store)
@@ -18,7 +18,7 @@ struct LostLockTests {
             try await world.sleep(.seconds(3_600))
             async let call = world.call(other)
             try await world.sleep(.milliseconds(50))
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             store.loseLocks()
             try await app.signOut()
             #expect(world.store.version(of: world.key) == nil, "no note of the end is left either")
@@ -35,8 +35,8 @@ struct LostLockTests {
         }
     }
 
-    @Test("what a renewal brings when another process has renewed meanwhile gives way to that")
-    func renewedMeanwhile() async throws {
+    @Test("what a refresh brings when another process has refreshed meanwhile gives way to that")
+    func refreshedMeanwhile() async throws {
         try await TokenWorld.run { world in
             let store = LosableStore(world.store)
             let (app, other) = (try await world.signedIn(), world.process(store: store))
@@ -58,7 +58,7 @@ struct LostLockTests {
         }
     }
 
-    @Test("what a renewal brings is saved all the same where nothing has happened meanwhile")
+    @Test("what a refresh brings is saved all the same where nothing has happened meanwhile")
     func nothingMeanwhile() async throws {
         try await TokenWorld.run { world in
             let store = LosableStore(world.store)
@@ -76,7 +76,7 @@ struct LostLockTests {
         }
     }
 
-    @Test("a renewal that could not be saved gives way to what another process has renewed since")
+    @Test("a refresh that could not be saved gives way to what another process has refreshed since")
     func unsaved() async throws {
         try await TokenWorld.run { world in
             world.server.grantGrace()
@@ -95,7 +95,7 @@ struct LostLockTests {
             try await world.sleep(.seconds(60))
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-3")
             #expect(await world.call(other).token == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-1", "anna-2"])
         }
     }
 
@@ -118,7 +118,7 @@ struct LostLockTests {
             _ = await call
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-2")
             #expect(world.store.load(world.key)?.unanswered == 0)
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             try await world.sleep(.seconds(60))
             #expect(await world.call(other).token == "anna-2")
         }
@@ -142,7 +142,7 @@ struct LostLockTests {
             #expect(await world.call(other).token == "bert-1")
         }
     }
-    @Test("a save that was on its way when the lock went does not take back what has been renewed here since")
+    @Test("a save that was on its way when the lock went does not take back what has been refreshed here since")
     func duringSave() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -162,7 +162,7 @@ struct LostLockTests {
             #expect(here.current?.credential.value == "anna-3")
             #expect(world.storedToken == "anna-3")
             #expect(await world.call(here).token == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-2"])
             #expect(world.store.lock(world.key) != nil)
         }
     }
@@ -185,13 +185,13 @@ struct LostLockTests {
             #expect(here.current?.credential.value == "anna-2")
             #expect(world.storedToken == "anna-2")
             #expect(await world.call(here).token == "anna-2")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             #expect(world.store.lock(world.key) != nil)
         }
     }
 
-    /// Two processes: the renewal here is saved late, under a lock that is lost, and meanwhile there has been another.
-    private static func lateRenewal(
+    /// Two processes: the refresh here is saved late, under a lock that is lost, and meanwhile there has been another.
+    private static func lateRefresh(
         in world: TokenWorld
     ) async throws -> (store: FaultStore, here: Session<ApiToken>, there: Session<ApiToken>) {
         let store = FaultStore(world)
@@ -211,24 +211,24 @@ struct LostLockTests {
         return (store, here, there)
     }
 
-    @Test("a save that comes after another process's renewal is made good by the process that knows of it")
-    func overRenewal() async throws {
+    @Test("a save that comes after another process's refresh is made good by the process that knows of it")
+    func overRefresh() async throws {
         try await TokenWorld.run { world in
-            let (store, here, _) = try await Self.lateRenewal(in: world)
+            let (store, here, _) = try await Self.lateRefresh(in: world)
             #expect(await world.call(here).token == "anna-3")
             store.mend()
             try await world.sleep(.seconds(100))
             #expect(world.storedToken == "anna-3")
             #expect(await world.call(world.process()).token == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-1", "anna-2"])
             #expect(world.store.lock(world.key) != nil)
         }
     }
 
     @Test("and also by another process, when the one that was late knows nothing of it")
-    func overUnknownRenewal() async throws {
+    func overUnknownRefresh() async throws {
         try await TokenWorld.run { world in
-            let (store, here, there) = try await Self.lateRenewal(in: world)
+            let (store, here, there) = try await Self.lateRefresh(in: world)
             // Nor can it look.
             store.failReads(and: { $0 == .save ? .init(before: .seconds(20)) : .ok })
             try await world.sleep(.seconds(30))
@@ -238,7 +238,7 @@ struct LostLockTests {
             try await world.sleep(.seconds(100))
             #expect(world.storedToken == "anna-3")
             #expect(await world.call(here).token == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-1", "anna-2"])
             #expect(world.store.lock(world.key) != nil)
         }
     }
@@ -297,7 +297,7 @@ struct LostLockTests {
             }
             let outcome = await world.call(other)
             #expect(outcome.sessionKind == .lockLost)
-            #expect(world.server.renewals == [])
+            #expect(world.server.refreshes == [])
             #expect(events.withLock { $0 } == [])
         }
     }
@@ -317,7 +317,7 @@ struct LostLockTests {
             _ = await call
             try await world.sleep(.seconds(60))
             #expect(await world.call(other).token == "anna-2")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 }

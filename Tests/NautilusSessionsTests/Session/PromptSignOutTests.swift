@@ -60,7 +60,7 @@ struct PromptSignOutTests {
         let base = MemoryStore()
         let store = HeardAtOnce(base)
         let key = CredentialKey(issuer: "api.test")
-        let rules = SessionRules<String>(authorize: { $1.header["X-Key"] = $0 }, renew: { $0 })
+        let rules = SessionRules<String>(authorize: { $1.header["X-Key"] = $0 }, refresh: { $0 })
         try await Session(key: key, rules: rules, store: base).signIn("anna")
         let session = SimulatedProcess.$current.withValue(SimulatedProcess()) {
             Session(key: key, rules: rules, store: store)

@@ -44,7 +44,7 @@ private struct RestartStorm: Sendable {
         rules = SessionRules<ApiToken>(
             authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
-            renew: { token in
+            refresh: { token in
                 let value = try await SendToken(token: token).schedule(with: world.api)
                 return ApiToken(value: value, expires: world.date.addingTimeInterval(60))
             }
@@ -53,7 +53,8 @@ private struct RestartStorm: Sendable {
         places = Locked([])
         let sessions = stores.map(session)
         places.withLock { $0 = sessions }
-        // A session that is dropped with a renewed token unsaved loses it: the server has to take the one before, too.
+        // A session that is dropped with a refreshed token unsaved loses it: the server has to take the one before,
+        // too.
         world.server.grantGrace()
         world.server.transport.on(.get, "/calls/*") { [self] request, _ in
             let (call, token) = (request.url.lastPathComponent, request.header["X-Api-Token"] ?? "")

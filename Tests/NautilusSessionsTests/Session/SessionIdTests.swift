@@ -15,7 +15,7 @@ struct SessionIdTests {
             let (early, other) = (session.signedInStates, world.process())
             try await session.signIn(world.server.signIn("anna", at: world.date))
             try await world.sleep(.seconds(3600))
-            // A renewal, and another user in place of the first, change nothing of it.
+            // A refresh, and another user in place of the first, change nothing of it.
             #expect(await world.call(session).token == "anna-2")
             try await session.signIn(world.server.signIn("bert", at: world.date))
             let late = session.signedInStates
@@ -32,7 +32,7 @@ struct SessionIdTests {
         }
     }
 
-    @Test("an id is the same for every process and every renewal, and another one after each sign-in")
+    @Test("an id is the same for every process and every refresh, and another one after each sign-in")
     func id() async throws {
         try await TokenWorld.run { world in
             let (first, second) = (world.process(), world.process())
@@ -99,7 +99,7 @@ struct SessionIdTests {
                     watcher.look()
                     return nil
                 },
-                renew: { $0 }
+                refresh: { $0 }
             )
             let session = world.process(rules, store: WatchedStore(base: world.store, watcher: watcher))
             watcher.session.withLock { $0 = session }
@@ -257,7 +257,7 @@ struct SessionIdTests {
         }
     }
 
-    @Test("an anonymous call goes out without a credential, and waits for no renewal; the service's errors stay")
+    @Test("an anonymous call goes out without a credential, and waits for no refresh; the service's errors stay")
     func anonymous() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -265,7 +265,7 @@ struct SessionIdTests {
             #expect(try await GetPrices().schedule(with: service) == "anna-1")
             try await world.sleep(.seconds(3600))
             #expect(try await GetPrices().schedule(with: service.anonymous) == "anonymous")
-            #expect(world.server.renewals == [])
+            #expect(world.server.refreshes == [])
             try await session.signOut()
             #expect(try await GetPrices().schedule(with: service.anonymous) == "anonymous")
         }

@@ -43,7 +43,7 @@ struct SessionPolicyTests {
         }
     }
 
-    @Test("a sign-in is asked for when the session is over or was none, and not for a renewal that failed for now")
+    @Test("a sign-in is asked for when the session is over or was none, and not for a refresh that failed for now")
     func requiresSignIn() async throws {
         try await TokenWorld.run { world in
             #expect(await world.call(world.process()).error?.requiresSignIn == true)

@@ -14,7 +14,11 @@ struct SharedGrantTests {
     }
 
     private func rules(_ authorize: @escaping @Sendable (Key, inout HttpRequest) throws -> Void) -> SessionRules<Key> {
-        SessionRules(authorize: authorize, sharesGrant: { !$0.family.isEmpty && $0.family == $1.family }, renew: { $0 })
+        SessionRules(
+            authorize: authorize,
+            sharesGrant: { !$0.family.isEmpty && $0.family == $1.family },
+            refresh: { $0 }
+        )
     }
 
     @Test("authorize the same, or share a grant by the rules; what authorizes nothing is no reason")

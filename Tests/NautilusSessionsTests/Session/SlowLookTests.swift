@@ -213,8 +213,8 @@ struct SlowLookTests {
         }
     }
 
-    @Test("nor as one who signs in elsewhere while it is looked what another process has renewed")
-    func renewedBefore() async throws {
+    @Test("nor as one who signs in elsewhere while it is looked what another process has refreshed")
+    func refreshedBefore() async throws {
         try await TokenWorld.run { world in
             let store = ChangedMeanwhile(world.store)
             let session = world.process(store: store)
@@ -242,16 +242,16 @@ struct SlowLookTests {
         }
     }
 
-    @Test("and neither a renewal nor a sign-out in that time makes it another one's")
+    @Test("and neither a refresh nor a sign-out in that time makes it another one's")
     func firstCallAndChanges() async throws {
         try await TokenWorld.run { world in
             let id = try #require(try await world.signedIn().id)
             let store = ChangedMeanwhile(world.store)
             let session = world.process(store: store)
-            let renewed = ApiToken(value: "anna-1", expires: world.date.addingTimeInterval(7200))
-            store.change { $0.save(try StoredCredential(session: id, credential: renewed), for: world.key) }
+            let refreshed = ApiToken(value: "anna-1", expires: world.date.addingTimeInterval(7200))
+            store.change { $0.save(try StoredCredential(session: id, credential: refreshed), for: world.key) }
             #expect(await world.call(session).token == "anna-1")
-            #expect(session.current?.credential == renewed)
+            #expect(session.current?.credential == refreshed)
 
             let next = ChangedMeanwhile(world.store)
             next.change { _ = $0.end(id, for: world.key) }

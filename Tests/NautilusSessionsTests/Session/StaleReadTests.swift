@@ -8,8 +8,8 @@ import Testing
 /// A store over a database with copies, one of which is behind: a read may show what was stored before.
 @Suite("Reads that show what was stored before")
 struct StaleReadTests {
-    /// A session that has been renewed once, over a store that can show what it had before that.
-    private static func renewed(in world: TokenWorld) async throws -> (Session<ApiToken>, StaleStore) {
+    /// A session that has been refreshed once, over a store that can show what it had before that.
+    private static func refreshed(in world: TokenWorld) async throws -> (Session<ApiToken>, StaleStore) {
         let store = StaleStore(base: world.store)
         let session = world.process(store: store)
         try await session.signIn(world.server.signIn("anna", at: world.date))
@@ -19,28 +19,28 @@ struct StaleReadTests {
         return (session, store)
     }
 
-    @Test("a credential that was renewed here is not taken back, and the server need not be asked")
-    func renewal() async throws {
+    @Test("a credential that was refreshed here is not taken back, and the server need not be asked")
+    func refresh() async throws {
         try await TokenWorld.run { world in
-            let (session, store) = try await Self.renewed(in: world)
+            let (session, store) = try await Self.refreshed(in: world)
             store.isStale = true
             #expect(await world.call(session).token == "anna-2")
             store.isStale = false
             #expect(await world.call(session).token == "anna-2")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 
-    @Test("the next renewal sends the credential of the last one")
-    func nextRenewal() async throws {
+    @Test("the next refresh sends the credential of the last one")
+    func nextRefresh() async throws {
         try await TokenWorld.run { world in
-            let (session, store) = try await Self.renewed(in: world)
+            let (session, store) = try await Self.refreshed(in: world)
             store.isStale = true
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).token == "anna-3")
             store.isStale = false
             #expect(await world.call(session).token == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-2"])
             #expect(session.isSignedIn)
         }
     }
@@ -114,10 +114,10 @@ struct StaleReadTests {
             world.server.endSessions()
             _ = await world.call(there)
             _ = await world.call(here)
-            #expect(!here.isSignedIn && world.server.renewals == ["anna-1"])
+            #expect(!here.isSignedIn && world.server.refreshes == ["anna-1"])
             store.isStale = true
             _ = await world.call(here)
-            #expect(!here.isSignedIn && world.server.renewals == ["anna-1"])
+            #expect(!here.isSignedIn && world.server.refreshes == ["anna-1"])
         }
     }
 
@@ -137,7 +137,7 @@ struct StaleReadTests {
         }
     }
 
-    @Test("what another process has renewed after the server's refusal is taken, and the refused one is not")
+    @Test("what another process has refreshed after the server's refusal is taken, and the refused one is not")
     func refused() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -148,11 +148,11 @@ struct StaleReadTests {
 
             world.store.save(refused, for: world.key)
             _ = await world.call(session)
-            #expect(!session.isSignedIn && world.server.renewals == ["anna-1"])
+            #expect(!session.isSignedIn && world.server.refreshes == ["anna-1"])
 
             let token = world.server.signIn("anna", at: world.date)
-            let renewed = try StoredCredential(session: refused.session, renewals: 1, credential: token)
-            world.store.save(renewed, for: world.key)
+            let refreshed = try StoredCredential(session: refused.session, renewals: 1, credential: token)
+            world.store.save(refreshed, for: world.key)
             #expect(await world.call(session).token == "anna-1")
         }
     }

@@ -70,7 +70,7 @@ struct StoreStorm: Sendable {
             authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
             revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: world.api) },
-            renew: { token in
+            refresh: { token in
                 let value = try await SendToken(token: token).schedule(with: world.api)
                 return ApiToken(value: value, expires: world.date.addingTimeInterval(60))
             }

@@ -8,13 +8,13 @@ import Testing
 
 @Suite("Users in quick succession")
 struct SuccessionTests {
-    /// The rules of a token whose renewal takes ten seconds more, and goes on when it is cancelled.
+    /// The rules of a token whose refresh takes ten seconds more, and goes on when it is cancelled.
     private static func slowRules(_ world: TokenWorld) -> SessionRules<ApiToken> {
         SessionRules(
             authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
             revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: world.api) },
-            renew: { token in
+            refresh: { token in
                 let fresh = Locked(token)
                 await BackgroundTask.start {
                     guard let value = try? await SendToken(token: token).schedule(with: world.api) else { return }
@@ -27,11 +27,11 @@ struct SuccessionTests {
     }
 
     @Test(
-        "what a renewal brings late for a user who has signed out is revoked, however many have signed in and out since",
+        "what a refresh brings late for a user who has signed out is revoked, however many have signed in and out since",
         arguments: 0..<10 as Range<UInt64>,
         [[], ["bert"], ["bert", "carl"]]
     )
-    func lateRenewal(seed: UInt64, others: [String]) async throws {
+    func lateRefresh(seed: UInt64, others: [String]) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let session = world.process(Self.slowRules(world))
             try await session.signIn(world.server.signIn("anna", at: world.date))
@@ -56,7 +56,7 @@ struct SuccessionTests {
     }
 
     @Test("the same where each user takes the place of the one before, and the server is asked to forget that")
-    func lateRenewalOfReplaced() async throws {
+    func lateRefreshOfReplaced() async throws {
         try await TokenWorld.run { world in
             let session = world.process(Self.slowRules(world))
             try await session.signIn(world.server.signIn("anna", at: world.date))
@@ -75,8 +75,8 @@ struct SuccessionTests {
         }
     }
 
-    @Test("what a renewal changes while another user takes its user's place does not keep record and credential apart")
-    func overtakenRenewal() async throws {
+    @Test("what a refresh changes while another user takes its user's place does not keep record and credential apart")
+    func overtakenRefresh() async throws {
         try await TokenWorld.run { world in
             let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
             let rules = SessionRules<ApiToken>(
@@ -90,7 +90,7 @@ struct SuccessionTests {
                     work?()
                     return nil
                 },
-                renew: { $0 }
+                refresh: { $0 }
             )
             let (session, other) = (world.process(rules), world.process())
             try await session.signIn(world.server.signIn("anna", at: world.date))
@@ -99,12 +99,12 @@ struct SuccessionTests {
             let (epoch, known) = shared.present()
             let look = try await shared.store.look()
             let anna = try #require(known.record)
-            // A renewal that has just ended could not be saved.
-            let renewed = anna.replacing(
+            // A refresh that has just ended could not be saved.
+            let refreshed = anna.replacing(
                 SessionRecord.Encoded(ApiToken(value: "anna-2", expires: anna.credential.expires)),
                 cameExpired: false
             )
-            meanwhile.withLock { $0 = { shared.keep(renewed) } }
+            meanwhile.withLock { $0 = { shared.keep(refreshed) } }
             // It keeps the lock, so that no other process spends what it has spent.
             shared.state.withLock { $0.keptLock = world.store.lock(world.key) }
             #expect(shared.follow(look, from: known, since: epoch))
@@ -120,7 +120,7 @@ struct SuccessionTests {
         }
     }
 
-    @Test("ten thousand calls, half of which are cancelled, wait for one renewal, and nothing stays behind")
+    @Test("ten thousand calls, half of which are cancelled, wait for one refresh, and nothing stays behind")
     func manyWaiters() async throws {
         try await TokenWorld.run(seed: 7) { world in
             weak var session: Session<ApiToken>?
@@ -147,7 +147,7 @@ struct SuccessionTests {
                 for task in tasks { await task.value }
                 #expect(answered.withLock { $0 } == ["anna-2": 5_000])
                 #expect(left.withLock { $0 } == 5_000)
-                #expect(world.server.renewals == ["anna-1"])
+                #expect(world.server.refreshes == ["anna-1"])
             }
             try await world.sleep(.seconds(1_000))
             #expect(session == nil && coordinator == nil)

@@ -48,7 +48,7 @@ private struct SwitchStorm: Sendable {
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince1970) - clock.now.offset },
-                renew: { token in
+                refresh: { token in
                     let value = try await SendToken(token: token).schedule(with: api)
                     return ApiToken(
                         value: value,

@@ -3,17 +3,17 @@ import Nautilus
 import NautilusSessions
 import NautilusTesting
 
-/// A token of an API's own, which is renewed by itself.
+/// A token of an API's own, which is refreshed by itself.
 struct ApiToken: Codable, Hashable, Sendable {
     var value: String
     var expires: Date
 }
 
-/// An API with tokens of its own: `anna-1` is renewed into `anna-2` once, in a header that is no `Authorization`.
+/// An API with tokens of its own: `anna-1` is refreshed into `anna-2` once, in a header that is no `Authorization`.
 final class TokenServer: Sendable {
-    /// A fault of one renewal.
+    /// A fault of one refresh.
     enum Fault: Sendable {
-        /// The token is renewed, and the connection breaks.
+        /// The token is refreshed, and the connection breaks.
         case answerLost
         /// An answer in place of the server's.
         case answered(ScriptedReply)
@@ -29,7 +29,7 @@ final class TokenServer: Sendable {
     }
 
     private let books = Locked(Books())
-    /// Accepted for renewal, and for nothing else.
+    /// Accepted for a refresh, and for nothing else.
     private let rejected = Locked<Set<String>>([])
     let transport: ScriptedTransport
 
@@ -38,7 +38,7 @@ final class TokenServer: Sendable {
         transport
             .on(.post, "/renew") { [self] request, _ in
                 try await clock.sleep(for: .milliseconds(100))
-                return renew(request)
+                return refresh(request)
             }
             .on(.post, "/forget") { [self] request, _ in
                 books.withLock { books in
@@ -59,7 +59,7 @@ final class TokenServer: Sendable {
     func failRevocation(with reply: ScriptedReply) { books.withLock { $0.revocationFaults.append(reply) } }
     func grantGrace() { books.withLock { $0.hasGrace = true } }
     func accepts(_ token: String) -> Bool { books.withLock { $0.live.contains(token) } }
-    /// From now on a call with this token is answered 401, though it can still be renewed.
+    /// From now on a call with this token is answered 401, though it can still be refreshed.
     func reject(_ token: String) { rejected.withLock { _ = $0.insert(token) } }
     func end(_ token: String) { books.withLock { _ = $0.live.remove(token) } }
     func endSessions() { books.withLock { $0.live = [] } }
@@ -70,8 +70,8 @@ final class TokenServer: Sendable {
         return ApiToken(value: "\(user)-1", expires: now.addingTimeInterval(3600))
     }
 
-    /// The tokens that came to be renewed, in order.
-    var renewals: [String] {
+    /// The tokens that came to be refreshed, in order.
+    var refreshes: [String] {
         transport.attempts.filter { $0.request.url.path() == "/renew" }.map { $0.header["X-Api-Token"] ?? "" }
     }
     /// The tokens that calls for notes have carried, in order.
@@ -80,7 +80,7 @@ final class TokenServer: Sendable {
     }
     var revoked: [String] { books.withLock { $0.revoked } }
 
-    private func renew(_ request: HttpRequest) -> ScriptedReply {
+    private func refresh(_ request: HttpRequest) -> ScriptedReply {
         books.withLock { books in
             let token = request.header["X-Api-Token"] ?? ""
             let fault = books.faults.isEmpty ? nil : books.faults.removeFirst()
@@ -95,7 +95,7 @@ final class TokenServer: Sendable {
     }
 }
 
-/// The request that renews a token, or has the server forget it.
+/// The request that refreshes a token, or has the server forget it.
 struct SendToken: Request {
     typealias Result = String
     let token: ApiToken

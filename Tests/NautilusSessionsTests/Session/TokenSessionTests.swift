@@ -7,30 +7,30 @@ import Testing
 
 @Suite("A session of a token that is not OAuth")
 struct TokenSessionTests {
-    @Test("two processes whose token has expired renew it once among both", arguments: 0..<20 as Range<UInt64>)
-    func sharedRenewal(seed: UInt64) async throws {
+    @Test("two processes whose token has expired refresh it once among both", arguments: 0..<20 as Range<UInt64>)
+    func sharedRefresh(seed: UInt64) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let (first, second) = (try await world.signedIn(), world.process())
             try await second.restore()
             try await world.sleep(.seconds(3600))
             async let calls = [world.call(first), world.call(second), world.call(first), world.call(second)]
             #expect(await calls.map(\.token) == Array(repeating: "anna-2", count: 4))
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             #expect(try world.store.load(world.key)?.credential(as: ApiToken.self).value == "anna-2")
         }
     }
 
-    @Test("in files as well: what one process has renewed, the next one finds")
+    @Test("in files as well: what one process has refreshed, the next one finds")
     func files() async throws {
         let folder = try TestFolder()
         let server = TokenServer(clock: ContinuousClock())
         let api = AnyHttpService(apiUrl: "api.test", transport: server.transport)
-        let renewals = Locked(0)
+        let refreshes = Locked(0)
         let rules = SessionRules<ApiToken>(
             authorize: { token, request in request.header["X-Api-Token"] = token.value },
             lifetime: { .seconds($0.expires.timeIntervalSinceNow) },
-            renew: { token in
-                renewals.withLock { $0 += 1 }
+            refresh: { token in
+                refreshes.withLock { $0 += 1 }
                 return ApiToken(value: token.value + "'", expires: .distantFuture)
             }
         )
@@ -41,10 +41,10 @@ struct TokenSessionTests {
             let service = api.with { $0.retrierFactory = session.retrierFactory }
             #expect(try await GetPrices().schedule(with: service) == "anna'")
         }
-        #expect(renewals.withLock { $0 } == 1)
+        #expect(refreshes.withLock { $0 } == 1)
     }
 
-    @Test("a record whose numbers are as large as there are is renewed and replaced like any other")
+    @Test("a record whose numbers are as large as there are is refreshed and replaced like any other")
     func largestNumbers() async throws {
         try await TokenWorld.run { world in
             let token = world.server.signIn("anna", at: world.date)
@@ -75,7 +75,7 @@ struct TokenSessionTests {
                     guard count < 3 else { return }
                     await BackgroundTask.start { try? await clock.sleep(for: .seconds(10_000)) }.value
                 },
-                renew: { $0 }
+                refresh: { $0 }
             )
             let session = try await world.signedIn("anna", rules)
             do throws(SessionError) {
@@ -92,7 +92,7 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("a rejected token is renewed, and the call sent again")
+    @Test("a rejected token is refreshed, and the call sent again")
     func rejected() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -104,8 +104,8 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("a sign-out during a renewal wins: its result is dropped, and revoked", arguments: 0..<20 as Range<UInt64>)
-    func signOutDuringRenewal(seed: UInt64) async throws {
+    @Test("a sign-out during a refresh wins: its result is dropped, and revoked", arguments: 0..<20 as Range<UInt64>)
+    func signOutDuringRefresh(seed: UInt64) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let session = try await world.signedIn()
             try await world.sleep(.seconds(3600))
@@ -132,7 +132,7 @@ struct TokenSessionTests {
             guard case .failed? = await world.call(session).refreshError else {
                 return #expect(Bool(false), "the call has not failed for now")
             }
-            #expect(world.server.renewals == ["anna-1", "anna-1"])
+            #expect(world.server.refreshes == ["anna-1", "anna-1"])
             #expect(session.isSignedIn)
             #expect(world.store.load(world.key)?.unanswered == 2)
 
@@ -142,7 +142,7 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("a renewal that is refused with 401 ends the session in every process, and in none with 400, 403 or 503")
+    @Test("a refresh that is refused with 401 ends the session in every process, and in none with 400, 403 or 503")
     func refused() async throws {
         try await TokenWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())
@@ -166,7 +166,7 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("a renewal that spends nothing leaves no note")
+    @Test("a refresh that spends nothing leaves no note")
     func repeatable() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn("anna", world.rules(spendsCredential: false))
@@ -175,18 +175,18 @@ struct TokenSessionTests {
             guard case .failed? = await world.call(session).refreshError else {
                 return #expect(Bool(false), "the call has not failed for now")
             }
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
             #expect(world.store.load(world.key)?.unanswered == 0)
         }
     }
 
-    @Test("a renewal through the session's own service fails at once, and ends nothing")
+    @Test("a refresh through the session's own service fails at once, and ends nothing")
     func recursive() async throws {
         try await TokenWorld.run { world in
             let own = Locked<Session<ApiToken>?>(nil)
             let rules = SessionRules<ApiToken>(
                 authorize: { _, _ in },
-                renew: { token in
+                refresh: { token in
                     guard let session = own.withLock({ $0 }) else { return token }
                     let service = world.api.with { $0.retrierFactory = session.authorization }
                     return ApiToken(value: try await GetPrices().schedule(with: service), expires: .distantFuture)
@@ -197,7 +197,7 @@ struct TokenSessionTests {
             world.server.endSessions()
             let start = world.clock.now
             guard case .recursive? = await world.call(session).refreshError else {
-                return #expect(Bool(false), "the renewal has not failed as what it is")
+                return #expect(Bool(false), "the refresh has not failed as what it is")
             }
             #expect(world.clock.now == start && session.isSignedIn)
             own.withLock { $0 = nil }
@@ -225,17 +225,17 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("a credential that is stored with less than it has is renewed like any other")
+    @Test("a credential that is stored with less than it has is refreshed like any other")
     func lossy() async throws {
         try await TokenWorld.run { world in
-            let renewals = Locked(0)
+            let refreshes = Locked(0)
             let session = Session<LossyToken>(
                 key: world.key,
                 rules: SessionRules(
                     authorize: { token, request in request.header["X-Api-Token"] = token.value },
-                    renew: { token in
-                        renewals.withLock { $0 += 1 }
-                        return LossyToken(value: token.value + "'", received: world.date + 0.7, origin: "renewal")
+                    refresh: { token in
+                        refreshes.withLock { $0 += 1 }
+                        return LossyToken(value: token.value + "'", received: world.date + 0.7, origin: "refresh")
                     }
                 ),
                 store: world.store,
@@ -247,21 +247,21 @@ struct TokenSessionTests {
                 request.header["X-Api-Token"] == "a''" ? .reply(text: "ok") : .status(401)
             }
             let service = world.api.with { $0.retrierFactory = session.authorization }
-            // The first is renewed once, and its new token rejected; the second is renewed once more.
+            // The first is refreshed once, and its new token rejected; the second is refreshed once more.
             await #expect(throws: HttpError.self) { try await GetNotes().schedule(with: service) }
             #expect(try await GetNotes().schedule(with: service) == "ok")
-            #expect(renewals.withLock { $0 } == 2)
+            #expect(refreshes.withLock { $0 } == 2)
         }
     }
 
-    @Test("what a credential lacks is told as the session's rules say, and nothing is renewed")
+    @Test("what a credential lacks is told as the session's rules say, and nothing is refreshed")
     func insufficiency() async throws {
         struct NeedsAdministrator: Error {}
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 insufficiency: { $0.status == 403 ? NeedsAdministrator() : nil },
-                renew: { $0 }
+                refresh: { $0 }
             )
             let session = try await world.signedIn("anna", rules)
             world.server.transport.on(.get, "/notes", .status(403))

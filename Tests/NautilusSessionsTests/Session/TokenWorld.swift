@@ -27,7 +27,7 @@ struct TokenWorld: SimulatedWorld {
             lifetime: { .seconds($0.expires.timeIntervalSince(date)) },
             spendsCredential: spendsCredential,
             revoke: { token in _ = try await SendToken(token: token, route: ["forget"]).schedule(with: api) },
-            renew: { token in
+            refresh: { token in
                 let value = try await SendToken(token: token).schedule(with: api)
                 return ApiToken(value: value, expires: date.addingTimeInterval(3600))
             }

@@ -57,25 +57,25 @@ struct UndecodableRecordTests {
         }
     }
 
-    @Test("that a newer version has renewed while this one is refused goes on there: nothing is ended or removed")
-    func renewedMeanwhile() async throws {
+    @Test("that a newer version has refreshed while this one is refused goes on there: nothing is ended or removed")
+    func refreshedMeanwhile() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
             let before = try #require(world.store.load(world.key))
-            let renewed = StoredCredential(session: before.session, content: Self.content)
+            let refreshed = StoredCredential(session: before.session, content: Self.content)
             try await world.sleep(.seconds(3600))
             world.server.transport.on(.post, "/renew") { _, _ in
-                world.store.save(renewed, for: world.key)
+                world.store.save(refreshed, for: world.key)
                 return .status(401)
             }
             #expect(await world.call(session).sessionKind == Self.kind)
             try await world.sleep(.seconds(600))
-            #expect(world.store.load(world.key) == renewed)
+            #expect(world.store.load(world.key) == refreshed)
         }
     }
 
     @Test(
-        "keeps what a newer version has stored with it, though this one has noted a renewal that failed",
+        "keeps what a newer version has stored with it, though this one has noted a refresh that failed",
         arguments: [(ScriptedReply.status(503), 0), (.fail(.networkConnectionLost), 2)]
     )
     func unknownFields(reply: ScriptedReply, unanswered: Int) async throws {

@@ -117,7 +117,7 @@ struct UnsavedElsewhereTests {
     }
 
     /// A process whose sign-in is stored after its save was given up, and another one that has just found it. Meanwhile
-    /// the first one has renewed the credential.
+    /// the first one has refreshed the credential.
     private func givenUp(
         in world: TokenWorld,
         isDurable: Bool
@@ -135,7 +135,7 @@ struct UnsavedElsewhereTests {
     }
 
     @Test(
-        "does not come back after a sign-out elsewhere, though its save was given up, and it was renewed meanwhile",
+        "does not come back after a sign-out elsewhere, though its save was given up, and it was refreshed meanwhile",
         arguments: 0..<20 as Range<UInt64>,
         [true, false]
     )
@@ -150,23 +150,23 @@ struct UnsavedElsewhereTests {
     }
 
     @Test(
-        "keeps what it was renewed to while its save was given up, and that is renewed no second time",
+        "keeps what it was refreshed to while its save was given up, and that is refreshed no second time",
         arguments: 0..<20 as Range<UInt64>,
         [true, false]
     )
-    func renewedMeanwhile(seed: UInt64, isDurable: Bool) async throws {
+    func refreshedMeanwhile(seed: UInt64, isDurable: Bool) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let (here, there) = try await givenUp(in: world, isDurable: isDurable)
             #expect(await world.call(there).token == "anna-2")
             try await world.sleep(.seconds(200))
             #expect(await world.call(here).token == "anna-2")
             #expect(await world.call(world.process()).token == "anna-2")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 
-    @Test("goes on with what another process has renewed, and nothing is renewed twice", arguments: [false, true])
-    func renewedElsewhere(failsOn: Bool) async throws {
+    @Test("goes on with what another process has refreshed, and nothing is refreshed twice", arguments: [false, true])
+    func refreshedElsewhere(failsOn: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
             let here = world.process(store: store)
@@ -181,7 +181,7 @@ struct UnsavedElsewhereTests {
             try await world.sleep(.seconds(3700))
             #expect(await world.call(here).token == "anna-3")
             #expect(await world.call(there).token == "anna-3")
-            #expect(world.server.renewals.count == 2)
+            #expect(world.server.refreshes.count == 2)
         }
     }
 
@@ -206,8 +206,8 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("is renewed, and that is saved once more as well, before the store is said to work again")
-    func renewalSavedAgain() async throws {
+    @Test("is refreshed, and that is saved once more as well, before the store is said to work again")
+    func refreshSavedAgain() async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
             let here = world.process(store: store)

@@ -290,8 +290,8 @@ struct UnsavedTests {
         }
     }
 
-    @Test("a credential that could not be saved is renewed, also while the store cannot be read")
-    func renewal() async throws {
+    @Test("a credential that could not be saved is refreshed, also while the store cannot be read")
+    func refresh() async throws {
         try await TokenWorld.run { world in
             let store = PartlyBrokenStore(base: world.store)
             let session = world.process(store: store)
@@ -302,7 +302,7 @@ struct UnsavedTests {
             store.fail([.save, .load, .version])
             try await world.sleep(.seconds(3600))
             #expect(await world.call(session).token == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-2"])
             store.fail([])
             try await world.sleep(.seconds(60))
             #expect(await world.call(world.process()).token == "anna-3")

@@ -19,7 +19,7 @@ struct UnstableCredentialTests {
     private func session(_ store: any CredentialStore, _ world: TokenWorld) -> Session<TimedToken> {
         let rules = SessionRules<TimedToken>(
             authorize: { $1.header["X-Api-Token"] = $0.value },
-            renew: { token in
+            refresh: { token in
                 let sent = ApiToken(value: token.value, expires: world.date)
                 return TimedToken(value: try await SendToken(token: sent).schedule(with: world.api))
             }
@@ -31,8 +31,8 @@ struct UnstableCredentialTests {
         await GetNotes().result(with: world.api.with { $0.retrierFactory = session.authorization }).token
     }
 
-    @Test("is renewed when the server rejects it, once, by whichever process, and is the renewed one for all")
-    func renewal() async throws {
+    @Test("is refreshed when the server rejects it, once, by whichever process, and is the refreshed one for all")
+    func refresh() async throws {
         try await TokenWorld.run { world in
             let (session, other) = (session(world.store, world), session(world.store, world))
             try await session.signIn(TimedToken(value: world.server.signIn("anna", at: world.date).value))
@@ -45,11 +45,11 @@ struct UnstableCredentialTests {
             world.server.reject("anna-2")
             #expect(await call(other, world) == "anna-3")
             #expect(await call(session, world) == "anna-3")
-            #expect(world.server.renewals == ["anna-1", "anna-2"])
+            #expect(world.server.refreshes == ["anna-1", "anna-2"])
         }
     }
 
-    @Test("is ended for all when the server refuses to renew it")
+    @Test("is ended for all when the server refuses to refresh it")
     func end() async throws {
         try await TokenWorld.run { world in
             let session = session(world.store, world)

@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 /// A credential that says when it expires, on a device whose clock is two hours ahead: it is over when it comes.
-@Suite("A clock that is ahead has no credential renewed that the server still takes")
+@Suite("A clock that is ahead has no credential refreshed that the server still takes")
 struct WrongClockTests {
     private struct World {
         let base: TokenWorld
-        /// The tokens that the server takes no more for notes, though it renews them.
+        /// The tokens that the server takes no more for notes, though it refreshes them.
         let rejected = Locked<Set<String>>([])
 
         init(_ base: TokenWorld) {
@@ -28,7 +28,7 @@ struct WrongClockTests {
                 SessionRules(
                     authorize: { token, request in request.header["X-Api-Token"] = token.value },
                     lifetime: { .seconds($0.expires.timeIntervalSince(world.date) - 7200) },
-                    renew: { token in
+                    refresh: { token in
                         let value = try await SendToken(token: token).schedule(with: world.api)
                         return ApiToken(value: value, expires: world.date.addingTimeInterval(3600))
                     }
@@ -45,7 +45,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("of two processes that share a store, one renews, once, and both go on with what that brings")
+    @Test("of two processes that share a store, one refreshes, once, and both go on with what that brings")
     func twoProcesses() async throws {
         try await TokenWorld.run { base in
             let world = World(base)
@@ -55,7 +55,7 @@ struct WrongClockTests {
                 #expect(await base.call(second).token == "anna-2")
                 try await base.sleep(.seconds(1))
             }
-            #expect(base.server.renewals == ["anna-1"])
+            #expect(base.server.refreshes == ["anna-1"])
         }
     }
 
@@ -69,7 +69,7 @@ struct WrongClockTests {
                 async let other = base.call(second)
                 #expect(await [one.token, other.token] == ["anna-2", "anna-2"])
             }
-            #expect(base.server.renewals == ["anna-1"])
+            #expect(base.server.refreshes == ["anna-1"])
         }
     }
 
@@ -86,11 +86,11 @@ struct WrongClockTests {
                 #expect(await base.call(process).token == "anna-2")
                 #expect(await base.call(process).token == "anna-2")
             }
-            #expect(base.server.renewals == ["anna-1"])
+            #expect(base.server.refreshes == ["anna-1"])
         }
     }
 
-    @Test("the server's word ends it: one renewal for both, and so on")
+    @Test("the server's word ends it: one refresh for both, and so on")
     func rejected() async throws {
         try await TokenWorld.run { base in
             let world = World(base)
@@ -101,11 +101,11 @@ struct WrongClockTests {
                 world.rejected.withLock { _ = $0.insert("anna-\(number)") }
                 try await base.sleep(.seconds(60))
             }
-            #expect(base.server.renewals == ["anna-1", "anna-2", "anna-3", "anna-4"])
+            #expect(base.server.refreshes == ["anna-1", "anna-2", "anna-3", "anna-4"])
         }
     }
 
-    @Test("what has expired since it came is not sent, though another process has renewed it")
+    @Test("what has expired since it came is not sent, though another process has refreshed it")
     func expiredSince() async throws {
         try await TokenWorld.run { base in
             let first = try await base.signedIn()

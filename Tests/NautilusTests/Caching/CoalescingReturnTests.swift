@@ -8,7 +8,8 @@ import Testing
 
 @Suite("RequestCoalescing: calls that wait for another to come again", .endsInTime)
 struct CoalescingReturnTests {
-    /// Fifty calls whose credential is refused, something that is sent while it is renewed, and as many that come later.
+    /// Fifty calls whose credential is refused, something that is sent while it is refreshed, and as many that come
+    /// later.
     private static func refused(
         _ simulation: Simulated,
         postsInRefresh: Bool = false,
@@ -46,7 +47,7 @@ struct CoalescingReturnTests {
     }
 
     @Test(
-        "a POST while a credential is renewed parts those who come later from the exchange under way",
+        "a POST while a credential is refreshed parts those who come later from the exchange under way",
         arguments: 0..<10
     )
     func postMeanwhile(seed: UInt64) async throws {

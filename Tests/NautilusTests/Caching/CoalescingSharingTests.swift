@@ -106,8 +106,8 @@ struct CoalescingSharingTests {
         }
     }
 
-    @Test("C11: with a credential that can be renewed they are one refresh and two exchanges", arguments: 0..<10)
-    func renewed(seed: UInt64) async throws {
+    @Test("C11: with a credential that can be refreshed they are one refresh and two exchanges", arguments: 0..<10)
+    func refreshed(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
             let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })
@@ -119,8 +119,8 @@ struct CoalescingSharingTests {
         }
     }
 
-    @Test("C11: one that is cancelled or out of time while its credential is renewed is followed by another")
-    func leftWhileRenewed() async throws {
+    @Test("C11: one that is cancelled or out of time while its credential is refreshed is followed by another")
+    func leftWhileRefreshed() async throws {
         try await simulate { simulation in
             let world = TokenWorld(simulation)
             let coalescing = RequestCoalescing(accounts: .separate { _ in "anna" })

@@ -103,7 +103,7 @@ struct RejectionSharingTests {
         return (outcomes, world.server.refreshCount, world.transport.count)
     }
 
-    @Test("a credential that a hundred calls read as refused is renewed once for all of them", arguments: 0..<10)
+    @Test("a credential that a hundred calls read as refused is refreshed once for all of them", arguments: 0..<10)
     func sameType(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let end = try await Self.refused(simulation, gladly: false)
@@ -119,8 +119,8 @@ struct RejectionSharingTests {
         }
     }
 
-    @Test("a credential that cannot be renewed is one exchange to a hundred of them")
-    func neverRenewed() async throws {
+    @Test("a credential that cannot be refreshed is one exchange to a hundred of them")
+    func neverRefreshed() async throws {
         try await simulate { simulation in
             let transport = Self.answering("error:401", simulation.clock)
             let service = Self.service(simulation.clock, transport)

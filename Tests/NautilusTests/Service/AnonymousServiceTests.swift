@@ -113,8 +113,8 @@ struct AnonymousServiceTests {
         }
     }
 
-    @Test("a renewal through it is retried by the service's rules, and is never sent twice where it may have run")
-    func renewal() async throws {
+    @Test("a refresh through it is retried by the service's rules, and is never sent twice where it may have run")
+    func refresh() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
             let transport = ScriptedTransport()
@@ -136,7 +136,7 @@ struct AnonymousServiceTests {
                     return try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.anonymous)
                 } catch {
                     // So that the coordinator does not ask again.
-                    throw TerminalRefreshFailure("the renewal failed", underlying: error)
+                    throw TerminalRefreshFailure("the refresh failed", underlying: error)
                 }
             }
             let service = plain.with { $0.retrierFactory = Self.authorizing(coordinator) }

@@ -99,7 +99,7 @@ struct DiagnosisTests {
             (
                 .credentialInHeader(.authorization),
                 """
-                `Authorization` in `header` goes out with every request and is not renewed when the server rejects it: have a \
+                `Authorization` in `header` goes out with every request and is not refreshed when the server rejects it: have a \
                 retrier put it on, made by `authorization` of a `RefreshCoordinator` or a session
                 """
             ),

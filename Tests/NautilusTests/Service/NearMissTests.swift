@@ -273,8 +273,8 @@ struct NearMissTests {
         }
     }
 
-    @Test("a renewal through a service with a selection is told of once, and no other call")
-    func renewalThroughSelection() {
+    @Test("a refresh through a service with a selection is told of once, and no other call")
+    func refreshThroughSelection() {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
         let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com") }
@@ -282,11 +282,11 @@ struct NearMissTests {
         #expect(lines.withLock { $0 } == [])
         for _ in 1...2 { warnings.check(sites, isPartOfRefresh: true) }
         #expect(lines.withLock { $0.count } == 1)
-        #expect(lines.withLock { $0.first?.hasPrefix("a renewal goes through ServiceSwitch<") } == true)
+        #expect(lines.withLock { $0.first?.hasPrefix("a refresh goes through ServiceSwitch<") } == true)
     }
 
-    @Test("a call says whether it is part of a renewal")
-    func renewalIsKnown() async throws {
+    @Test("a call says whether it is part of a refresh")
+    func refreshIsKnown() async throws {
         let transport = ScriptedTransport(.status(204))
         let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com", transport: transport) }
         let coordinator = RefreshCoordinator(credential: "old") { _ in
@@ -294,6 +294,6 @@ struct NearMissTests {
             return "new"
         }
         _ = try await coordinator.refresh(rejecting: coordinator.credential())
-        #expect(NearMissWarnings.shared.hasWarned(ofRenewalThrough: type(of: sites)))
+        #expect(NearMissWarnings.shared.hasWarned(ofRefreshThrough: type(of: sites)))
     }
 }

@@ -189,7 +189,7 @@ struct UnsafeRulesTests {
             (
                 .credentialInHeader("Cookie"),
                 """
-                `Cookie` in `header` goes out with every request and is not renewed when the server rejects it: \
+                `Cookie` in `header` goes out with every request and is not refreshed when the server rejects it: \
                 have a retrier put it on, made by `authorization` of a `RefreshCoordinator` or a session
                 """
             ),

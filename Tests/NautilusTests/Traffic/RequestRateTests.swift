@@ -300,9 +300,9 @@ struct RequestRateTests {
             }
             return transport.attempts
         }
-        let renewals = attempts.enumerated().filter { $1.request.url.path == "/renew" }
-        #expect(renewals.map(\.offset) == [5])
-        #expect(renewals.allSatisfy { $0.element.start < .milliseconds(1_020) })
+        let refreshes = attempts.enumerated().filter { $1.request.url.path == "/renew" }
+        #expect(refreshes.map(\.offset) == [5])
+        #expect(refreshes.allSatisfy { $0.element.start < .milliseconds(1_020) })
         // The first five were rejected; all others went out with the new credential.
         #expect(attempts.filter { $0.header[.authorization] == "1" }.count == 5)
         #expect(zip(attempts, attempts.dropFirst(5)).allSatisfy { $1.start - $0.start >= .seconds(1) })

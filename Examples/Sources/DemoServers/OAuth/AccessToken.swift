@@ -1,4 +1,4 @@
-/// A token that authorizes a request and cannot be renewed: the one that client credentials get.
+/// A token that authorizes a request and cannot be refreshed: the one that client credentials get.
 package struct AccessToken: Hashable, Sendable {
     package let value: String
     /// How long it serves, counted from its receipt.

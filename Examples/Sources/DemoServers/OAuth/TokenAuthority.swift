@@ -141,7 +141,7 @@ public struct TokenAuthority: Sendable {
             return .failure(.familyEnded)
         }
         if let (successor, spentAt) = record.spent {
-            if now - spentAt < gracePeriod { return .success(renewed(successor, at: now)) }
+            if now - spentAt < gracePeriod { return .success(refreshed(successor, at: now)) }
             endedFamilies.insert(record.family)
             return .failure(.reused)
         }
@@ -152,7 +152,7 @@ public struct TokenAuthority: Sendable {
     }
 
     /// The same tokens, with the time that is left to them: the client counts from the receipt.
-    private func renewed(_ pair: TokenPair, at now: Duration) -> TokenPair {
+    private func refreshed(_ pair: TokenPair, at now: Duration) -> TokenPair {
         let expiry = accessRecords[pair.accessToken]?.expiry ?? now
         let token = AccessToken(value: pair.accessToken, lifetime: max(.zero, expiry - now), scope: pair.scope)
         return TokenPair(token, refreshToken: pair.refreshToken)

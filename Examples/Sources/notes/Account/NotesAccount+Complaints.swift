@@ -43,7 +43,7 @@ extension NotesAccount {
         case .coolingDown(_, let cause as OAuthError): complaint(cause)
         case .failed(_, let cause as SessionError): complaint(cause)
         case .coolingDown(_, let cause as SessionError): complaint(cause)
-        default: Complaint(.unavailable, "the sign-in cannot be renewed at present; try again later")
+        default: Complaint(.unavailable, "the sign-in cannot be refreshed at present; try again later")
         }
     }
 
@@ -52,7 +52,7 @@ extension NotesAccount {
         switch error.kind {
         case .store(let cause): complaint(cause)
         case .lockTimeout:
-            Complaint(.unavailable, "another process has been renewing the sign-in for too long; try again later")
+            Complaint(.unavailable, "another process has been refreshing the sign-in for too long; try again later")
         case .lockLost, .storeTimeout: Complaint(.store, error.description)
         case .superseded: Complaint(.signedOut, "somebody signed in or out meanwhile; run this again")
         case .expired: Complaint(.signedOut, "the sign-in to \(server) is over; run \(command("login"))")

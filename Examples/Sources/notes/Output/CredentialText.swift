@@ -16,9 +16,11 @@ struct CredentialText: CustomStringConvertible {
 
     private static func access(of credential: OAuthCredential, at now: Date) -> String {
         guard let left = credential.remainingLifetime(at: now) else { return "without end, as far as the server says" }
-        let isRenewable = credential.refreshToken != nil
-        guard left > .zero else { return "has expired; " + (isRenewable ? "the next call renews it" : "sign in again") }
-        return "for \(left.rough); " + (isRenewable ? "the next call after that renews it" : "then sign in again")
+        let isRefreshable = credential.refreshToken != nil
+        guard left > .zero else {
+            return "has expired; " + (isRefreshable ? "the next call refreshes it" : "sign in again")
+        }
+        return "for \(left.rough); " + (isRefreshable ? "the next call after that refreshes it" : "then sign in again")
     }
 }
 

@@ -13,11 +13,11 @@ final class FileSession: CredentialSource {
     private let clock: any Clock<Duration>
     private let coordinator: RefreshCoordinator<SessionRecord>
 
-    /// - Parameter renew: The request to the token endpoint.
+    /// - Parameter refresh: The request to the token endpoint.
     init(
         _ file: SessionFile,
         clock: any Clock<Duration>,
-        renew: @escaping @Sendable (SessionRecord) async throws -> SessionRecord
+        refresh: @escaping @Sendable (SessionRecord) async throws -> SessionRecord
     ) {
         self.file = file
         self.clock = clock
@@ -27,7 +27,7 @@ final class FileSession: CredentialSource {
                 guard let stored = try file.load(), stored.session == tried.session else { throw SessionIsOver() }
                 // Another process has refreshed while this one waited for the lock.
                 guard stored == tried else { return stored }
-                let fresh = try await renew(stored)
+                let fresh = try await refresh(stored)
                 try file.save(fresh)
                 return fresh
             }

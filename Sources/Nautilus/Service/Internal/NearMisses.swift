@@ -134,8 +134,8 @@ package final class NearMissWarnings: Sendable {
 
     /// The types that have been checked.
     private let seen = Locked<Set<ObjectIdentifier>>([])
-    /// The types of services with a selection through which a renewal has gone.
-    private let renewing = Locked<Set<ObjectIdentifier>>([])
+    /// The types of services with a selection through which a refresh has gone.
+    private let refreshing = Locked<Set<ObjectIdentifier>>([])
     private let write: @Sendable (String) -> Void
 
     init(write: @escaping @Sendable (String) -> Void) {
@@ -149,18 +149,18 @@ package final class NearMissWarnings: Sendable {
         if isNew(type(of: service.declared)) { warn(NearMisses.findings(of: service.declared)) }
     }
 
-    /// Warns of a renewal that goes through a service with a selection, once for each type of service.
+    /// Warns of a refresh that goes through a service with a selection, once for each type of service.
     ///
     /// - Parameters:
     ///   - service: The service, which has a selected service.
     ///   - isPartOfRefresh: Whether the call is part of a refresh.
     package func check(_ service: any HttpService, isPartOfRefresh: Bool) {
-        guard isPartOfRefresh, renewing.withLock({ $0.insert(ObjectIdentifier(type(of: service))).inserted }) else {
+        guard isPartOfRefresh, refreshing.withLock({ $0.insert(ObjectIdentifier(type(of: service))).inserted }) else {
             return
         }
         write(
             """
-            a renewal goes through \(type(of: service)), and so to whatever is selected by then, with a credential that may be \
+            a refresh goes through \(type(of: service)), and so to whatever is selected by then, with a credential that may be \
             of another environment: have it go through the environment's own service
             """
         )
@@ -169,9 +169,9 @@ package final class NearMissWarnings: Sendable {
     /// Whether a type has been checked.
     func hasSeen(_ type: Any.Type) -> Bool { seen.withLock { $0.contains(ObjectIdentifier(type)) } }
 
-    /// Whether a renewal has gone through a service of this type.
-    func hasWarned(ofRenewalThrough type: Any.Type) -> Bool {
-        renewing.withLock { $0.contains(ObjectIdentifier(type)) }
+    /// Whether a refresh has gone through a service of this type.
+    func hasWarned(ofRefreshThrough type: Any.Type) -> Bool {
+        refreshing.withLock { $0.contains(ObjectIdentifier(type)) }
     }
 
     private func isNew(_ type: Any.Type) -> Bool { seen.withLock { $0.insert(ObjectIdentifier(type)).inserted } }

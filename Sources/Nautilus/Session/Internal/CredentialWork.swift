@@ -1,4 +1,4 @@
-/// Work that brings, renews or revokes a credential. No redirect takes a request of it that carries one to another
+/// Work that brings, refreshes or revokes a credential. No redirect takes a request of it that carries one to another
 /// origin, and no cache answers it; a refresh that asks its own coordinator gets an error, not a deadlock.
 ///
 /// A task-local value, which ends with the work: tasks that the work has left behind are no longer part of it.

@@ -5,18 +5,18 @@ import Nautilus
 struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sendable {
     let session: UUID
     var number: Int
-    /// How often the credential has been renewed.
+    /// How often the credential has been refreshed.
     var renewals = 0
     var credential: Credential
     var unanswered = 0
-    /// Whether the credential was already expired when its renewal brought it.
+    /// Whether the credential was already expired when its refresh brought it.
     var cameExpired = false
     /// The credential's stored bytes; nil for a credential that cannot be encoded. A newer version of the app may have
     /// stored fields that this one does not know, and they have to stay. And equal bytes are one credential, even if
     /// each decoding makes another of them, as with a property that is not stored and begins with the present time.
     var content: Data?
 
-    /// The same session with a renewed credential.
+    /// The same session with a refreshed credential.
     func replacing(_ fresh: Encoded, cameExpired: Bool) -> SessionRecord {
         SessionRecord(
             session: session,
@@ -80,7 +80,7 @@ extension SessionRecord {
         /// The credential as other processes will read it; unchanged when it cannot be stored.
         ///
         /// The session uses this form in memory, too: otherwise a date that is stored in whole seconds would look like
-        /// another process's renewal.
+        /// another process's refresh.
         init(_ credential: Credential) {
             if let stored = try? StoredCredential(session: UUID.random(), credential: credential),
                 let read: Credential = try? stored.credential()

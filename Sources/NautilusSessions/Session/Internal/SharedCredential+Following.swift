@@ -94,7 +94,7 @@ extension SharedCredential {
         guard let decoded = look.stored else { return look }
         let (stored, isBehind, isOver, record) = state.withLock { state in
             let record = state.record.flatMap { state.isOver($0.session) ? nil : $0 }
-            // Decoding the same bytes again must not look like a renewal.
+            // Decoding the same bytes again must not look like a refresh.
             let stored = state.record.map(decoded.keepingCredential(of:)) ?? decoded
             return (stored, state.isBehind(stored), state.isOver(stored.session), record)
         }
@@ -129,8 +129,8 @@ extension SharedCredential {
         }
     }
 
-    /// Adopts what other processes have done to a session whose renewed credential is still unsaved. The session's
-    /// record in the store is older, but another process may sign out, which needs no lock, and may renew if this
+    /// Adopts what other processes have done to a session whose refreshed credential is still unsaved. The session's
+    /// record in the store is older, but another process may sign out, which needs no lock, and may refresh if this
     /// process has lost the lock.
     ///
     /// - Returns: The failure when the store could not be read, and nothing was learned; nil when there was none.
@@ -138,7 +138,7 @@ extension SharedCredential {
     func heedEndWhileUnsaved() async -> SessionError? {
         while true {
             let (epoch, known) = present()
-            guard case .renewal(let record) = known.unsaved else { return nil }
+            guard case .refresh(let record) = known.unsaved else { return nil }
             let look: SharedStore<Credential>.Snapshot
             do throws(SessionError) {
                 look = try await self.look(endingOf: record.session)
@@ -149,7 +149,7 @@ extension SharedCredential {
                 state.withLock { $0.hasLostLock = false }
                 return nil
             }
-            // The store still has the record that this renewal started from.
+            // The store still has the record that this refresh started from.
             if look.isBehind, look.stored == record {
                 state.withLock { state in
                     if Baseline(state) == known { (state.version, state.hasLostLock) = (look.version, false) }
@@ -223,7 +223,7 @@ extension SharedCredential {
                 state.lastNumber = max(state.lastNumber, look.stored?.number ?? 0)
                 (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
                 if isOvertaken, let record = look.stored {
-                    (state.unsaved, state.hasLostLock) = (.renewal(record), true)
+                    (state.unsaved, state.hasLostLock) = (.refresh(record), true)
                 }
                 state.isChanging = false
                 return true
@@ -232,7 +232,7 @@ extension SharedCredential {
             return isFollowed
         }
         if isFollowed, isOvertaken { tryAgain() }
-        // The lock was kept for an unsaved renewal that no longer matters.
+        // The lock was kept for an unsaved refresh that no longer matters.
         if isFollowed, let lock = takeKeptLock() { store.unlock(lock) }
         if isFollowed, look.isSignOut { revokeSpared() }
         // A record that is stored but not shown is left from a sign-out that did not get to its removal, and may never

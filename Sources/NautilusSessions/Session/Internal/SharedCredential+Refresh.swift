@@ -30,11 +30,11 @@ extension SharedCredential {
         guard base.session == session else { throw SessionError(.superseded) }
         if base.credential != tried && serves(base) { return base.credential }
         do {
-            let renewed = try await renew(base, lock, watch)  // 3 to 5
-            try await heedEnd(of: renewed)
-            // If the lock was lost, another process may have renewed as well, and its record counts.
-            return state.withLock { $0.record?.session == renewed.session ? $0.record?.credential : nil }
-                ?? renewed.credential
+            let refreshed = try await refresh(base, lock, watch)  // 3 to 5
+            try await heedEnd(of: refreshed)
+            // If the lock was lost, another process may have refreshed as well, and its record counts.
+            return state.withLock { $0.record?.session == refreshed.session ? $0.record?.credential : nil }
+                ?? refreshed.credential
         } catch {
             // The server's refusal concerns only this very credential: another process may have a newer one.
             if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
@@ -65,17 +65,17 @@ extension SharedCredential {
     /// that.
     ///
     /// - Throws: ``SessionError/Kind/superseded`` when it was; calls have been told by then.
-    private func heedEnd(of renewed: Record) async throws(SessionError) {
+    private func heedEnd(of refreshed: Record) async throws(SessionError) {
         let (epoch, known) = present()
-        // The renewed record may not even be saved, if the sign-in or sign-out has cancelled that.
-        guard known.record?.session == renewed.session else {
-            revokeLate(renewed)
+        // The refreshed record may not even be saved, if the sign-in or sign-out has cancelled that.
+        guard known.record?.session == refreshed.session else {
+            revokeLate(refreshed)
             throw SessionError(.superseded)
         }
         // An unsaved record cannot be in the store, and a store that cannot be read tells nothing.
         guard known.unsaved == nil, let look = try? await look() else { return }
-        guard look.stored?.session != renewed.session, follow(look, from: known, since: epoch) else { return }
-        revokeLate(renewed, endedAsIn: look)
+        guard look.stored?.session != refreshed.session, follow(look, from: known, since: epoch) else { return }
+        revokeLate(refreshed, endedAsIn: look)
         throw SessionError(.superseded)
     }
 
@@ -102,7 +102,7 @@ extension SharedCredential {
             let (epoch, known) = present()
             guard let record = known.record else { throw SessionError(.superseded) }
             switch known.unsaved {
-            case .renewal(let record): return record
+            case .refresh(let record): return record
             case .signIn(let record) where record.credential == tried: return record
             // The refresh belongs to the session before.
             case .signIn, .signOut, .expiry: throw SessionError(.superseded)

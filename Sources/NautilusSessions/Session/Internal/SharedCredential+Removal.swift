@@ -9,7 +9,7 @@ extension SharedCredential {
         let glance = try await store.glance()
         let isMeant =
             if let stored = glance.stored {
-                // A record that cannot be decoded is a different one, renewed by another version of the app.
+                // A record that cannot be decoded is a different one, refreshed by another version of the app.
                 stored.session == tried.session && tried.hasCredential(of: stored) || isOverruled(stored.session)
             } else {
                 // It may have been saved already, and might not last.

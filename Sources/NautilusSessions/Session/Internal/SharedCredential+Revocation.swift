@@ -69,7 +69,7 @@ extension SharedCredential {
         }
     }
 
-    /// Revokes the renewed credential of a session that was ended elsewhere, since the process where the user signed
+    /// Revokes the refreshed credential of a session that was ended elsewhere, since the process where the user signed
     /// out does not know of it. When another session has taken this one's place, that waits for the next sign-out: it
     /// may be the same user's, and revoking one credential could end everything that user has ever granted.
     ///
@@ -116,8 +116,8 @@ extension SharedCredential {
     }
 
     /// Has the server forget a credential that is found after its user has signed out here, if another process has
-    /// renewed the one that the server was asked to forget.
-    func revokeIfRenewed(_ stored: StoredCredential?) {
+    /// refreshed the one that the server was asked to forget.
+    func revokeIfRefreshed(_ stored: StoredCredential?) {
         guard let stored, state.withLock({ $0.findsForgotten(stored) }) else { return }
         guard let credential = try? stored.credential(as: Credential.self) else { return }
         revokeInBackground(credential, sparingOthers: true)
@@ -139,8 +139,8 @@ extension SharedCredential {
         }
     }
 
-    /// Has the server forget a renewed credential whose session has ended elsewhere, as a look has shown. What a server
-    /// has ended itself need not be revoked.
+    /// Has the server forget a refreshed credential whose session has ended elsewhere, as a look has shown. What a
+    /// server has ended itself need not be revoked.
     func revokeLate(_ late: Record, endedAsIn look: SharedStore<Credential>.Snapshot) {
         if !look.hasExpired { revokeUnlessReplaced(late, isReplaced: !look.isSignOut) }
     }

@@ -16,7 +16,7 @@ extension SharedCredential {
             defer { release(lock) }
             switch state.withLock({ $0.unsaved }) {
             case nil: try await saveAgain(under: lock)
-            case .renewal: try await saveRenewal(under: lock)
+            case .refresh: try await saveRefresh(under: lock)
             case .signIn(let record): try await saveSignIn(record.session, under: lock)
             case .signOut(let target): try await remove(target, under: lock)
             case .expiry(let record): try await expire(record, under: lock)
@@ -29,14 +29,14 @@ extension SharedCredential {
         }
     }
 
-    /// Saves the result of a renewal with the lock held, unless the session has been ended or renewed elsewhere.
-    func saveRenewal(under lock: any CredentialLock) async throws(SessionError) {
+    /// Saves the result of a refresh with the lock held, unless the session has been ended or refreshed elsewhere.
+    func saveRefresh(under lock: any CredentialLock) async throws(SessionError) {
         let failure = await heedEndWhileUnsaved()
         let (unsaved, hasLostLock) = state.withLock { ($0.unsaved, $0.hasLostLock) }
         // A damaged record is replaced. With any other failure after a lost lock, it is not known whose record would be
         // replaced.
         if let failure, hasLostLock, !failure.isDamage { throw failure }
-        guard case .renewal(let record) = unsaved else { return }
+        guard case .refresh(let record) = unsaved else { return }
         try await save(record, under: lock)
     }
 
@@ -49,10 +49,10 @@ extension SharedCredential {
         state.withLock { state in
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
             guard let known = state.record, known.session == record.session else { return }
-            // The lock was lost, and the credential has been renewed since: that is what has to be stored.
+            // The lock was lost, and the credential has been refreshed since: that is what has to be stored.
             guard known.renewals <= record.renewals else {
                 if state.unsaved == nil {
-                    (state.unsaved, state.version, state.hasLostLock) = (.renewal(known), .unseen, true)
+                    (state.unsaved, state.version, state.hasLostLock) = (.refresh(known), .unseen, true)
                 }
                 return
             }
@@ -63,7 +63,7 @@ extension SharedCredential {
             state.lastNumber = max(state.lastNumber, record.number)
             state.undurable = nil
             switch state.unsaved {
-            case .signIn, .renewal: (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
+            case .signIn, .refresh: (state.unsaved, state.overruled, state.hasLostLock) = (nil, [], false)
             case .signOut, .expiry, nil: break
             }
         }
@@ -90,7 +90,7 @@ extension SharedCredential {
     /// it; saving it once more would overwrite theirs.
     ///
     /// - Parameters:
-    ///   - renewals: How often the stored credential has been renewed.
+    ///   - renewals: How often the stored credential has been refreshed.
     ///   - isDurable: Whether the record would survive a power failure; if not, it is saved again.
     func noteStored(_ session: UUID, renewals: Int, isDurable: Bool) {
         state.withLock { state in
@@ -99,8 +99,9 @@ extension SharedCredential {
             (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
             (state.overruled, state.version) = ([], .unseen)
             if record.renewals > renewals {
-                // A credential renewed meanwhile is still to be saved, and another process may have renewed as well.
-                (state.unsaved, state.hasLostLock) = (.renewal(record), true)
+                // A credential refreshed meanwhile is still to be saved, and another process may have refreshed as
+                // well.
+                (state.unsaved, state.hasLostLock) = (.refresh(record), true)
             } else {
                 state.unsaved = nil
             }
@@ -155,7 +156,7 @@ extension SharedCredential {
             switch state.unsaved {
             // A sign-in stays a sign-in, since the store still has the session before.
             case .signIn: state.unsaved = .signIn(record)
-            case .renewal, .signOut, .expiry, nil: state.unsaved = .renewal(record)
+            case .refresh, .signOut, .expiry, nil: state.unsaved = .refresh(record)
             }
         }
     }
@@ -220,7 +221,7 @@ extension SharedCredential {
             for retry in 1... {
                 // The wait was cancelled.
                 guard (try? await store.pause(beforeRetry: retry)) != nil else { break }
-                revokeIfRenewed(await endForAll())
+                revokeIfRefreshed(await endForAll())
                 // Another task may meanwhile have removed the record along with the note of the end, which `endForAll`
                 // has just put back.
                 if state.withLock({ $0.isSaved }) {

@@ -14,7 +14,7 @@ extension SharedCredential {
         // Its save has failed, or was given up, and the record is there all the same.
         if case .session(session, let glance?) = found {
             noteStored(session, renewals: glance.stored?.renewals ?? 0, isDurable: false)
-            if case .renewal = state.withLock({ $0.unsaved }) { return try await saveRenewal(under: lock) }
+            if case .refresh = state.withLock({ $0.unsaved }) { return try await saveRefresh(under: lock) }
             return try await saveAgain(under: lock)
         }
         // One that the sign-in did not find when it looked was saved first.

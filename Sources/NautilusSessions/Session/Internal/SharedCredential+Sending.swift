@@ -6,7 +6,7 @@ extension SharedCredential {
     /// - Parameters:
     ///   - lock: The store's lock.
     ///   - watch: Has been running since the refresh began.
-    func renew(_ base: Record, _ lock: any CredentialLock, _ watch: Stopwatch) async throws -> Record {
+    func refresh(_ base: Record, _ lock: any CredentialLock, _ watch: Stopwatch) async throws -> Record {
         guard rules.spendsCredential else { return try await repeatable(base, lock) }
         let unsent = base
         var base = base
@@ -28,11 +28,11 @@ extension SharedCredential {
             guard lock.isHeld else { throw SessionError(.lockLost) }
             let fresh: Record?
             do {
-                fresh = try await renewed(base)
+                fresh = try await refreshed(base)
             } catch {
                 let failure = rules.classify(error)
                 // The server has not accepted it, so the count goes back.
-                guard failure != .notRenewed else {
+                guard failure != .notRefreshed else {
                     base.unanswered -= 1
                     _ = await saved(base, lock)
                     throw error
@@ -55,11 +55,11 @@ extension SharedCredential {
         }
     }
 
-    /// Renews a credential that is not spent by it: no note is needed, and asking twice does no harm.
+    /// Refreshes a credential that is not spent by it: no note is needed, and asking twice does no harm.
     private func repeatable(_ base: Record, _ lock: any CredentialLock) async throws -> Record {
         let fresh: Record?
         do {
-            fresh = try await renewed(base)
+            fresh = try await refreshed(base)
         } catch {
             guard rules.classify(error) == .ended else { throw error }
             throw await end(base, error, lock)
@@ -108,7 +108,7 @@ extension SharedCredential {
         return record
     }
 
-    /// Lets a renewed credential take the place of the sign-in's own, if the sign-in is still unsaved.
+    /// Lets a refreshed credential take the place of the sign-in's own, if the sign-in is still unsaved.
     ///
     /// - Returns: False when the sign-in has been saved already, and nothing is replaced.
     private func replaceSignIn(by record: Record) -> Bool {
@@ -143,7 +143,7 @@ extension SharedCredential {
     ) async -> TerminalRefreshFailure {
         let failure =
             error as? TerminalRefreshFailure
-            ?? TerminalRefreshFailure("the server has refused to renew the credential", underlying: error)
+            ?? TerminalRefreshFailure("the server has refused to refresh the credential", underlying: error)
         // A sign-in that has not read the store yet is not stored, so its end concerns nobody else; but the user whom
         // it would have replaced must not reappear.
         let replacesUnknown = state.withLock { state in
@@ -152,7 +152,7 @@ extension SharedCredential {
             let replacesUnknown = isUnsaved && !state.isNumbered && state.replacesUnknown
             (state.record, state.unsaved) = (nil, replacesUnknown ? .signOut(.stored) : .expiry(tried))
             state.failure = failure
-            // Another process may have renewed the session since.
+            // Another process may have refreshed the session since.
             state.over[tried.session] = tried.renewals
             return replacesUnknown
         }

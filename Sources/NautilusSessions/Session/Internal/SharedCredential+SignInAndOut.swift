@@ -33,7 +33,7 @@ extension SharedCredential {
             let replaced = state.record
             let isStored =
                 switch state.unsaved {
-                case .signIn, .renewal: false
+                case .signIn, .refresh: false
                 case .signOut, .expiry, nil: true
                 }
             if revokesReplaced {
@@ -48,7 +48,7 @@ extension SharedCredential {
             switch state.unsaved {
             case nil: state.replacesUnknown = !state.isKnown
             case .signIn: if state.isNumbered { state.replacesUnknown = false }
-            case .renewal: state.replacesUnknown = false
+            case .refresh: state.replacesUnknown = false
             case .expiry(let record):
                 state.overruled.insert(record.session)
                 state.replacesUnknown = false

@@ -24,7 +24,7 @@ extension SharedCredential {
         let ending = change { state in
             state.latest = state.begin()
             let record = state.record
-            let isNewer = if case .renewal = state.unsaved { true } else { false }
+            let isNewer = if case .refresh = state.unsaved { true } else { false }
             let revokesUnknown = state.hasUnknown && state.revokesUnknown
             noteRevocation(of: record, in: &state)
             // Without a record, the user signed out before, here, elsewhere or by the server. By now the next user may
@@ -97,7 +97,7 @@ extension SharedCredential {
             case .signOut(.stored): break
             case .signOut(let target): return target.session == found
             // Somebody has signed in here meanwhile, and may be the user who is stored.
-            case .signIn, .renewal, .expiry, nil: return false
+            case .signIn, .refresh, .expiry, nil: return false
             }
             state.noteEnd(of: found)
             if let found { noteRevocation(of: found, in: &state) }
@@ -123,7 +123,7 @@ extension SharedCredential {
         if ending.wasOver { return nil }
         let stored = ended ?? ending.stored
         if let stored { state.withLock { _ = $0.findsForgotten(stored) } }
-        // If another session is stored, an unsaved sign-in had already replaced it. And a renewed credential that is
+        // If another session is stored, an unsaved sign-in had already replaced it. And a refreshed credential that is
         // not saved yet is newer than the stored one.
         if let record = ending.record, ending.isNewer || stored?.session != record.session {
             if ending.revokesUnknown, let found = try? stored?.credential(as: Credential.self) {

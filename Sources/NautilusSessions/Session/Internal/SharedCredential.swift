@@ -13,7 +13,7 @@ import Nautilus
 ///
 /// Words that its files share: a session is *over* when it has ended anywhere, which ``SharedStore/end(_:)`` notes
 /// beside the record for the other processes (a tombstone). What this process goes by *overrules* the store while a
-/// change is *unsaved*. A record is *behind* when it has fewer renewals than the one here, as in a store that shows
+/// change is *unsaved*. A record is *behind* when it has fewer refreshes than the one here, as in a store that shows
 /// what it had before. A *glance* is the store's content as it is; a *look* decodes it.
 final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendable {
     typealias Coordinator = RefreshCoordinator<Credential>
@@ -23,12 +23,12 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     enum Unsaved: Equatable, Sendable {
         /// A sign-in.
         case signIn(Record)
-        /// The result of a renewal. The store may still have a credential from before it, which is out of date: the
+        /// The result of a refresh. The store may still have a credential from before it, which is out of date: the
         /// lock is kept, so that no process spends that credential.
-        case renewal(Record)
+        case refresh(Record)
         /// The end of a session by a sign-out.
         case signOut(SignOutTarget)
-        /// The end of a session by the server, with the record that it has refused to renew.
+        /// The end of a session by the server, with the record that it has refused to refresh.
         case expiry(Record)
     }
 
@@ -89,7 +89,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The sessions that an unsaved sign-in replaces. They may still be stored, and must not come back when the
         /// sign-in's session ends.
         var overruled: Set<UUID> = []
-        /// The sessions that have ended in this process, each with the number of renewals that it had then: a stale
+        /// The sessions that have ended in this process, each with the number of refreshes that it had then: a stale
         /// store may show them once more.
         var over: [UUID: Int] = [:]
         /// The sessions that have ended in this process, whichever object ended them.
@@ -112,8 +112,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// The session of a sign-in whose save has failed, if its record may be there all the same; nil for none. The
         /// lock is kept, so that a sign-out elsewhere leaves a note.
         var mayBeStored: UUID?
-        /// The sessions whose credential the server was asked to forget, each with the number of renewals that it had
-        /// then: another process may have renewed it since.
+        /// The sessions whose credential the server was asked to forget, each with the number of refreshes that it had
+        /// then: another process may have refreshed it since.
         var forgotten: [UUID: Int] = [:]
         /// The session of the last sign-in, if the server is to forget the credential of the session that it replaces.
         var revokesReplaced: UUID?
@@ -124,7 +124,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// one of them.
         var revokedSessions: Set<UUID> = []
         /// The sessions whose late credential the server is being asked to forget, for as long, each with the number of
-        /// renewals that it had then.
+        /// refreshes that it had then.
         var lateSessions: [UUID: Int] = [:]
         /// Credentials that came too late to be taken, while somebody else was signed in: the next sign-out has the
         /// server forget them.
@@ -141,8 +141,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         }
         /// The store's lock, kept as long as it is needed and nothing is being saved.
         var keptLock: (any CredentialLock)?
-        /// Whether the lock was lost while a renewal was unsaved: since then, another process may have renewed as well,
-        /// or have ended the session and removed every trace of it.
+        /// Whether the lock was lost while a refresh was unsaved: since then, another process may have refreshed as
+        /// well, or have ended the session and removed every trace of it.
         var hasLostLock = false
         var isTryingAgain = false
         /// The removal of the remains of a sign-out that was killed; nil while none was begun.
@@ -151,11 +151,11 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether the store has everything, and will keep it.
         var isSaved: Bool { unsaved == nil && undurable == nil }
 
-        /// Whether no other process may write now: a renewal is unsaved, it is not known whether a sign-in is stored,
+        /// Whether no other process may write now: a refresh is unsaved, it is not known whether a sign-in is stored,
         /// or a sign-out is meant for whoever is stored, and not for a later user.
         var needsLock: Bool {
             switch unsaved {
-            case .renewal: true
+            case .refresh: true
             case .signIn(let record): mayBeStored == record.session
             case .signOut(let target): target == .stored
             case .expiry, nil: false
@@ -168,7 +168,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
             return lastBegun
         }
 
-        /// Notes that a session has ended here, however often renewed a store may still show it.
+        /// Notes that a session has ended here, however often refreshed a store may still show it.
         mutating func noteEnd(of session: UUID?) {
             guard let session else { return }
             over[session] = .max

@@ -25,12 +25,12 @@ actor AuthManagerActor: TokenLayer {
 
     func refreshToken() async throws -> Token {
         if let refreshTask { return try await refreshTask.value }
-        let task = world.task { try await self.renew() }
+        let task = world.task { try await self.refresh() }
         refreshTask = task
         return try await task.value
     }
 
-    private func renew() async throws -> Token {
+    private func refresh() async throws -> Token {
         defer { refreshTask = nil }
         let fresh = try await world.server.refresh(token.refreshToken)
         token = fresh

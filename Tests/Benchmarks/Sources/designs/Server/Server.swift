@@ -57,7 +57,7 @@ actor Server {
     func refresh(_ refreshToken: String) async throws -> Token {
         counts.refreshes += 1
         try await travel(Latencies.refresh / 2)
-        let answer = Result { try renew(refreshToken) }
+        let answer = Result { try spend(refreshToken) }
         try await travel(Latencies.refresh / 2)
         return try answer.get()
     }
@@ -68,7 +68,7 @@ actor Server {
         return accessToken.map { $0 != firstToken.accessToken } ?? false
     }
 
-    private func renew(_ refreshToken: String) throws -> Token {
+    private func spend(_ refreshToken: String) throws -> Token {
         if clock.now.offset < rules.outage { throw Rejection.unavailable }
         if rules.rotates, refreshToken != "refresh-\(latestRefreshToken)" {
             // Somebody has a token that was spent: the rightful client, or a thief. It cannot tell which.

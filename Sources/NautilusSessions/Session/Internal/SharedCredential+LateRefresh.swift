@@ -1,16 +1,16 @@
 import Foundation
 import Nautilus
 
-/// The request of a renewal, which outlives its refresh if the session ends meanwhile.
+/// A refresh's request, which outlives the refresh if the session ends meanwhile.
 ///
-/// A server may have renewed the credential before anybody here can stop the request. If the request were cut off, what
-/// the server has made would stay alive, and nobody would know of it. So the refresh leaves at once and gives the
+/// A server may have refreshed the credential before anybody here can stop the request. If the request were cut off,
+/// what the server has made would stay alive, and nobody would know of it. So the refresh leaves at once and gives the
 /// store's lock back, but the request goes on, and the server is asked to forget what it brings.
 extension SharedCredential {
-    /// The renewed record; nil if the session has ended meanwhile, and the request goes on without the refresh.
+    /// The refreshed record; nil if the session has ended meanwhile, and the request goes on without the refresh.
     ///
-    /// - Throws: The error of the renewal, which is cancelled with the refresh if the session goes on.
-    func renewed(_ base: Record) async throws -> Record? {
+    /// - Throws: The error of the request, which is cancelled with the refresh if the session goes on.
+    func refreshed(_ base: Record) async throws -> Record? {
         // Nothing is sent by then.
         if Task.isCancelled { return try await sent(base) }
         let request = LateRequest<Record>()
@@ -38,12 +38,12 @@ extension SharedCredential {
     }
 
     private func sent(_ base: Record) async throws -> Record {
-        let fresh = Record.Encoded(try await rules.renew(base.credential))
+        let fresh = Record.Encoded(try await rules.refresh(base.credential))
         return base.replacing(fresh, cameExpired: rules.lifetime(fresh.credential).map { $0 <= .zero } ?? false)
     }
 
-    /// Keeps a credential that nobody has taken until nobody is signed in: while somebody is, that may be the same user,
-    /// and some servers end everything that a user has granted when one credential is revoked.
+    /// Keeps a credential that nobody has taken until nobody is signed in: while somebody is, that may be the same
+    /// user, and some servers end everything that a user has granted when one credential is revoked.
     func spare(_ credential: Credential) {
         guard rules.revoke != nil else { return }
         if state.withLock({ $0.record == nil }) { return revokeInBackground(credential, sparingOthers: true) }

@@ -5,10 +5,10 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A renewal through the service of the calls")
-struct RenewalThroughServiceTests {
+@Suite("A refresh through the service of the calls")
+struct RefreshThroughServiceTests {
     @Test(
-        "a renewal by any method is not repeated by the service where it may have been executed",
+        "a refresh by any method is not repeated by the service where it may have been executed",
         arguments: ["PUT", "GET", "POST with a key"]
     )
     func repeated(method: String) async throws {
@@ -32,7 +32,7 @@ struct RenewalThroughServiceTests {
             let coordinator = RefreshCoordinator<ApiToken>(credential: token, clock: world.clock) { token in
                 do throws(HttpError) {
                     return ApiToken(
-                        value: try await Renew(token: token, method: verb).schedule(with: api.anonymous),
+                        value: try await Refresh(token: token, method: verb).schedule(with: api.anonymous),
                         expires: .distantFuture
                     )
                 } catch {
@@ -45,7 +45,7 @@ struct RenewalThroughServiceTests {
     }
 
     @Test(
-        "a renewal is not sent twice for being slow, which a server that rotates takes for theft",
+        "a refresh is not sent twice for being slow, which a server that rotates takes for theft",
         arguments: ["PUT", "GET", "POST with a key"]
     )
     func hedged(method: String) async throws {
@@ -87,8 +87,8 @@ struct RenewalThroughServiceTests {
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
-                renew: { token in
-                    let value = try await Renew(token: token, method: verb).schedule(with: api.anonymous)
+                refresh: { token in
+                    let value = try await Refresh(token: token, method: verb).schedule(with: api.anonymous)
                     return ApiToken(value: value, expires: .distantFuture)
                 }
             )
@@ -102,7 +102,7 @@ struct RenewalThroughServiceTests {
         }
     }
 
-    @Test("the refusal of another call of the renewal, by a service with an error of its own, does not end the session")
+    @Test("the refusal of another call of the refresh, by a service with an error of its own, does not end the session")
     func reported() async throws {
         try await TokenWorld.run { world in
             world.server.transport.on(.post, "/reports", .status(401))
@@ -110,7 +110,7 @@ struct RenewalThroughServiceTests {
             let service = world.api.mappingErrors { _ in OwnError.failed }
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
-                renew: { token in
+                refresh: { token in
                     do {
                         return ApiToken(
                             value: try await SendToken(token: token).schedule(with: service.anonymous),
@@ -130,9 +130,9 @@ struct RenewalThroughServiceTests {
         }
     }
 
-    @Test("a renewal whose answer does not decode shows nothing of it")
+    @Test("a refresh whose answer does not decode shows nothing of it")
     func undecodable() async throws {
-        struct RenewJson: JsonRequest {
+        struct RefreshJson: JsonRequest {
             typealias Result = ApiToken
             var method: HttpMethod { .post }
             var route: HttpRoute { ["json"] }
@@ -146,7 +146,7 @@ struct RenewalThroughServiceTests {
             }
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
-                renew: { _ in try await RenewJson().schedule(with: world.api.anonymous) }
+                refresh: { _ in try await RefreshJson().schedule(with: world.api.anonymous) }
             )
             let session = try await world.signedIn("s3cret", rules)
             let events = session.events
@@ -170,8 +170,8 @@ struct RenewalThroughServiceTests {
     }
 }
 
-/// A renewal by any method, with a token in a field of its own.
-private struct Renew: Request {
+/// A refresh by any method, with a token in a field of its own.
+private struct Refresh: Request {
     typealias Result = String
     let token: ApiToken
     let method: HttpMethod

@@ -6,16 +6,16 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-@Suite("A renewal through a service with limits")
-struct RenewalUnderTrafficTests {
-    @Test("a renewal needs no slot of a limit, whose holders wait for it", arguments: [2, 6])
+@Suite("A refresh through a service with limits")
+struct RefreshUnderTrafficTests {
+    @Test("a refresh needs no slot of a limit, whose holders wait for it", arguments: [2, 6])
     func limited(calls: Int) async throws {
         try await TokenWorld.run { world in
             let limit = ConcurrencyLimit(1)
             let api = world.api.with { $0.interceptors = [limit] }
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
-                renew: { token in
+                refresh: { token in
                     ApiToken(
                         value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
@@ -48,10 +48,10 @@ struct RenewalUnderTrafficTests {
     }
 
     @Test(
-        "who waits for a renewal without an answer holds no slot of a limit, so that a sign-in has one",
+        "who waits for a refresh without an answer holds no slot of a limit, so that a sign-in has one",
         arguments: [true, false]
     )
-    func signInDuringRenewal(byRequest: Bool) async throws {
+    func signInDuringRefresh(byRequest: Bool) async throws {
         try await LoginWorld.run { world in
             world.server
                 .on(.post, "/renew", .hang)
@@ -81,14 +81,14 @@ struct RenewalUnderTrafficTests {
         }
     }
 
-    @Test("twelve calls under a limit of six are served by one renewal")
+    @Test("twelve calls under a limit of six are served by one refresh")
     func limitedAsBrowsersAre() async throws {
         try await TokenWorld.run { world in
             let limit = ConcurrencyLimit(6)
             let api = world.api.with { $0.interceptors = [limit] }
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
-                renew: { token in
+                refresh: { token in
                     ApiToken(
                         value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
@@ -113,7 +113,7 @@ struct RenewalUnderTrafficTests {
             }
             #expect(served == 12)
             #expect(world.date.timeIntervalSince(start) < 5, "\(world.date.timeIntervalSince(start)) s")
-            #expect(world.server.renewals == ["anna-1"])
+            #expect(world.server.refreshes == ["anna-1"])
         }
     }
 
@@ -125,7 +125,7 @@ struct RenewalUnderTrafficTests {
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
-                renew: { token in
+                refresh: { token in
                     ApiToken(
                         value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture
@@ -157,7 +157,7 @@ struct RenewalUnderTrafficTests {
         }
     }
 
-    @Test("a renewal that a probe waits for goes out while the circuit is half open")
+    @Test("a refresh that a probe waits for goes out while the circuit is half open")
     func probe() async throws {
         try await TokenWorld.run { world in
             let breaker = CircuitBreaker(clock: world.clock, random: world.random)
@@ -165,7 +165,7 @@ struct RenewalUnderTrafficTests {
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
                 lifetime: { .seconds($0.expires.timeIntervalSince(world.date)) },
-                renew: { token in
+                refresh: { token in
                     ApiToken(
                         value: try await SendToken(token: token).schedule(with: api.anonymous),
                         expires: .distantFuture

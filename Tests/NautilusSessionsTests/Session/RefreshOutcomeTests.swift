@@ -4,12 +4,12 @@ import NautilusSessions
 import NautilusTesting
 import Testing
 
-@Suite("RenewalFailure")
-struct RenewalFailureTests {
+@Suite("RefreshOutcome")
+struct RefreshOutcomeTests {
     private struct AppError: Error {}
 
-    /// The failure of a renewal that the server answers in this way.
-    private static func failure(_ reply: ScriptedReply, retrier: any RetrierFactory) async -> RenewalFailure? {
+    /// The failure of a refresh that the server answers in this way.
+    private static func failure(_ reply: ScriptedReply, retrier: any RetrierFactory) async -> RefreshOutcome? {
         let service = AnyHttpService(
             apiUrl: "api.test",
             retrierFactory: retrier,
@@ -19,34 +19,34 @@ struct RenewalFailureTests {
             _ = try await SendToken(token: ApiToken(value: "a", expires: .now)).schedule(with: service)
             return nil
         } catch {
-            return RenewalFailure(error)
+            return RefreshOutcome(error)
         }
     }
 
     @Test(
-        "only a 401 ends a session; what may have been renewed is not taken for unspent",
+        "only a 401 ends a session; what may have been refreshed is not taken for unspent",
         arguments: [
-            (.status(401), .ended), (.status(400), .notRenewed), (.status(403), .notRenewed),
-            (.status(429), .notRenewed), (.status(500), .notRenewed), (.status(503), .notRenewed),
+            (.status(401), .ended), (.status(400), .notRefreshed), (.status(403), .notRefreshed),
+            (.status(429), .notRefreshed), (.status(500), .notRefreshed), (.status(503), .notRefreshed),
             (.status(502), .unclear), (.status(504), .unclear),
-            (.status(401, header: [.wwwAuthenticate: #"Bearer error="insufficient_scope""#]), .notRenewed),
+            (.status(401, header: [.wwwAuthenticate: #"Bearer error="insufficient_scope""#]), .notRefreshed),
             (.reply(body: Data([0xFF])), .unclear),
             (.fail(.networkConnectionLost), .answerLost),
-            (.fail(.cannotConnectToHost, delivery: .notSent), .notRenewed),
+            (.fail(.cannotConnectToHost, delivery: .notSent), .notRefreshed),
             (.fail(.timedOut), .answerLost),
-        ] as [(ScriptedReply, RenewalFailure)]
+        ] as [(ScriptedReply, RefreshOutcome)]
     )
-    func answers(reply: ScriptedReply, failure: RenewalFailure) async {
+    func answers(reply: ScriptedReply, failure: RefreshOutcome) async {
         #expect(await Self.failure(reply, retrier: NilRetrier.factory()) == failure)
     }
 
     @Test("answers with statuses that the rules name end it as well, and no others")
     func namedStatuses() {
-        func failure(_ status: Int) -> RenewalFailure {
-            RenewalFailure(HttpError(.status(status), stage: .validate, delivery: .rejected), endedBy: [400, 403])
+        func failure(_ status: Int) -> RefreshOutcome {
+            RefreshOutcome(HttpError(.status(status), stage: .validate, delivery: .rejected), endedBy: [400, 403])
         }
-        #expect([400, 403, 404, 502].map(failure) == [.ended, .ended, .notRenewed, .unclear])
-        #expect(RenewalFailure(TerminalRefreshFailure("over"), endedBy: []) == .ended)
+        #expect([400, 403, 404, 502].map(failure) == [.ended, .ended, .notRefreshed, .unclear])
+        #expect(RefreshOutcome(TerminalRefreshFailure("over"), endedBy: []) == .ended)
     }
 
     @Test(
@@ -66,7 +66,7 @@ struct RenewalFailureTests {
             Issue.record("it did not fail")
         } catch {
             #expect(error.kind == .status(403))
-            #expect(RenewalFailure(error, endedBy: [403]) == .notRenewed)
+            #expect(RefreshOutcome(error, endedBy: [403]) == .notRefreshed)
         }
     }
 
@@ -86,8 +86,8 @@ struct RenewalFailureTests {
             let service = OwnErrors(base: world.api)
             let rules = SessionRules<ApiToken>(
                 authorize: { token, request in request.header["X-Api-Token"] = token.value },
-                classify: { ends && $0 is AppError ? .ended : RenewalFailure($0) },
-                renew: { token in
+                classify: { ends && $0 is AppError ? .ended : RefreshOutcome($0) },
+                refresh: { token in
                     ApiToken(value: try await SendToken(token: token).schedule(with: service), expires: .distantFuture)
                 }
             )
@@ -102,10 +102,10 @@ struct RenewalFailureTests {
 
     @Test("of errors that are no call's, only the terminal one ends a session, and none is taken for harmless")
     func others() {
-        #expect(RenewalFailure(TerminalRefreshFailure("over")) == .ended)
-        #expect(RenewalFailure(AppError()) == .unclear)
-        #expect(RenewalFailure(CancellationError()) == .unclear)
-        #expect(RenewalFailure(HttpError(.cancelled, stage: .send, delivery: .maybeExecuted)) == .unclear)
-        #expect(RenewalFailure(HttpError(.cancelled, stage: .prepare, delivery: .notSent)) == .notRenewed)
+        #expect(RefreshOutcome(TerminalRefreshFailure("over")) == .ended)
+        #expect(RefreshOutcome(AppError()) == .unclear)
+        #expect(RefreshOutcome(CancellationError()) == .unclear)
+        #expect(RefreshOutcome(HttpError(.cancelled, stage: .send, delivery: .maybeExecuted)) == .unclear)
+        #expect(RefreshOutcome(HttpError(.cancelled, stage: .prepare, delivery: .notSent)) == .notRefreshed)
     }
 }
