@@ -31,9 +31,11 @@ public enum CacheAccounts: Sendable {
     }
 
     /// The partition that the answer to a request belongs to; nil when it is not known whose it is: the call will carry a
-    /// credential, or its account has no name.
+    /// credential, its account has no name, or its session is over.
     func partition(of request: HttpRequest, _ context: CallContext) -> CachePartition? {
         if context.isAnonymous { return CachePartition(account: nil) }
+        // The account's name may already be that of the next user.
+        if context.isSessionOver { return nil }
         return switch self {
         case .anonymousOnly: context.willAuthorize(request) ? nil : CachePartition(account: nil)
         case .separate: context.account.flatMap { $0.isEmpty ? nil : CachePartition(account: $0) }

@@ -98,6 +98,7 @@ public final class HttpCache: CallInterceptor {
         }
         // It is not known whose answer it is.
         guard let partition, partition.account != nil || !request.hasCredential(besides: appFields) else {
+            if CacheControl(request.header).onlyIfCached { throw HttpError.nothingStored }
             return try await next(request)
         }
         let question = CacheQuestion(request, target, partition, accounts, context)
@@ -187,12 +188,16 @@ extension HttpCache {
         } catch {
             // A lost answer may have been a success; a status that is an error is none.
             let error = HttpError(wrapping: error, stage: .intercept, delivery: .notSent)
-            if error.delivery != .notSent, error.response == nil || context.hasLostAnswer { remove(target) }
+            // So is a redirect to a GET, whatever that brings.
+            let isAnswered = error.redirects?.becameGet == true
+            if isAnswered || error.delivery != .notSent && (error.response == nil || context.hasLostAnswer) {
+                remove(target)
+            }
             throw error
         }
         guard (200..<400).contains(response.status) else {
             // An attempt before it may have been the success, such as that of a DELETE whose second answer is 404.
-            if context.hasLostAnswer { remove(target) }
+            if context.hasLostAnswer || response.exchange?.redirects?.becameGet == true { remove(target) }
             return response
         }
         remove(target)

@@ -115,13 +115,18 @@ extension RequestCoalescing {
         guard !context.isPartOfRefresh else { return try await next(request) }
         do {
             let response = try await next(request)
-            if response.asReceived.mayHaveChanged || context.hasLostAnswer { exchanges.withLock { $0.noteChange() } }
+            let wasRedirected = response.exchange?.redirects?.becameGet == true
+            if wasRedirected || response.asReceived.mayHaveChanged || context.hasLostAnswer {
+                exchanges.withLock { $0.noteChange() }
+            }
             return response
         } catch {
             // A lost answer may have been a success.
             let error = HttpError(wrapping: error, stage: .intercept, delivery: .maybeExecuted)
             let mayHaveChanged = error.response?.asReceived.mayHaveChanged ?? (error.delivery == .maybeExecuted)
-            if mayHaveChanged || context.hasLostAnswer { exchanges.withLock { $0.noteChange() } }
+            if mayHaveChanged || error.redirects?.becameGet == true || context.hasLostAnswer {
+                exchanges.withLock { $0.noteChange() }
+            }
             throw error
         }
     }
@@ -159,7 +164,9 @@ extension RequestCoalescing {
             let isTheirs = isStill(partition, request, context)
             // A later sign-in of the same user goes on.
             let fate: Fate = context.isSessionOver ? .anothersTurn : isTheirs ? fate(of: failure) : .own
-            let timeLeft = context.hasRunOutOfTime ? CallDeadline.remaining : nil
+            // It may not have had the time for the next refresh.
+            let isShortOfTime = context.hasRunOutOfTime || failure.kind == .authorization
+            let timeLeft = isShortOfTime ? CallDeadline.remaining : nil
             end(visit.key, number, fate, Outcome(result: .failure(failure), timeLeft: timeLeft))
             throw error
         }

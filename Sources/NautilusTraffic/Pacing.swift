@@ -97,9 +97,19 @@ public final class Pacing: NetworkInterceptor {
             heed(response, to: request, number, lane)
             return response
         } catch {
-            end(lane, number, isSent: !(error is WouldWait) && (error as? HttpError)?.delivery != .notSent)
+            end(lane, number, isSent: error.mayHaveBeenCounted)
             throw error
         }
+    }
+}
+
+extension Error {
+    /// Whether the server may have counted the request. The delivery is that of the last hop; the server has answered a
+    /// request that it has redirected.
+    fileprivate var mayHaveBeenCounted: Bool {
+        if self is WouldWait { return false }
+        guard let error = self as? HttpError else { return true }
+        return error.delivery != .notSent || error.redirects != nil
     }
 }
 

@@ -101,7 +101,10 @@ extension Call {
 
 extension Call: CallPath {
     var isAnonymous: Bool { bound.configuration.makesAnonymous(request) }
-    var sharingKey: SharingKey? { bound.configuration.factory(for: request).sharingKey }
+    var sharingKey: SharingKey? {
+        let maxAttempts = bound.configuration.maxAttempts
+        return bound.configuration.factory(for: request).sharingKey.map { SharingKey([$0, SharingKey(maxAttempts)]) }
+    }
     var exchanges: [CallTrace.Exchange] { book.exchanges() }
     var again: (@Sendable () async -> Void)? {
         { [bound, request] in await bound.continued(with: request).runAgain() }

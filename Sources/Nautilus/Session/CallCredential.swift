@@ -31,9 +31,12 @@ extension CallCredential {
 
 /// The error of a credential that could not be used again and again although it had said that it was ready, such as one
 /// that lives for less time than a request waits in the queues of the service.
-struct CredentialNotReady: Error, CustomStringConvertible {
+struct CredentialNotReady: RefreshFailure, CustomStringConvertible {
     /// Those that could not be used.
     let missing: [any CallCredential]
+
+    var isTransient: Bool { true }
+    var retryAfter: Duration? { nil }
 
     var description: String { "no credential was valid for as long as the request waited; use a longer-lived one" }
 }

@@ -29,12 +29,7 @@ extension HttpCache {
         case .unavailable:
             break
         }
-        throw HttpError(
-            .refused(.notStored),
-            stage: .intercept,
-            delivery: .notSent,
-            response: HttpResponse(status: 504, body: Data())
-        )
+        throw HttpError.nothingStored
     }
 
     /// Returns a stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1).
@@ -105,5 +100,17 @@ extension HttpCache {
             await revalidation.run(callAgain)
             end(target, partition)
         }
+    }
+}
+
+extension HttpError {
+    /// The failure of a request that accepts only a stored response when there is none.
+    static var nothingStored: HttpError {
+        HttpError(
+            .refused(.notStored),
+            stage: .intercept,
+            delivery: .notSent,
+            response: HttpResponse(status: 504, body: Data())
+        )
     }
 }

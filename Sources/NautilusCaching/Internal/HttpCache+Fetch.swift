@@ -153,6 +153,8 @@ extension Error {
         switch error.kind {
         case .transport, .timeout, .refused: return true
         case .status(let status): return HttpCache.serverErrors.contains(status)
+        // The credential could not be refreshed for now, as while the device is offline.
+        case .authorization: return (error.underlying as? any RefreshFailure)?.isTransient == true
         default: return false
         }
     }
