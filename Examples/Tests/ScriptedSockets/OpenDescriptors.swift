@@ -8,12 +8,18 @@
 
         /// How many there are once no transport has a thread any more, which end on their own after their transports.
         ///
-        /// - Parameter expected: How many there are to be; nil when that is not known yet. More than that have ten seconds to go.
+        /// - Parameter expected: How many there are to be, for which there are ten seconds; nil when that is not known yet:
+        ///   then as many as there are for half a second, since a server may close its sockets later than its clients.
         /// - Returns: Nil when a transport has a thread after ten seconds.
         package static func settled(at expected: Int? = nil) async throws -> Int? {
+            var (latest, unchanged) = (0, 0)
             for _ in 0..<1000 {
                 let now = try count()
-                if try loopThreads() == 0, now <= expected ?? .max { return now }
+                let isQuiet = try loopThreads() == 0
+                unchanged = isQuiet && now == latest ? unchanged + 1 : 0
+                latest = now
+                if isQuiet, let expected, now <= expected { return now }
+                if expected == nil, unchanged == 50 { return now }
                 try await Task.sleep(for: .milliseconds(10))
             }
             return try loopThreads() == 0 ? count() : nil
