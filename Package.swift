@@ -6,6 +6,9 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Nautilus", targets: ["Nautilus"]),
+        .library(name: "NautilusHTTP", targets: ["NautilusHTTP"]),
+        .library(name: "NautilusURLSession", targets: ["NautilusURLSession"]),
+        .library(name: "NautilusCurl", targets: ["NautilusCurl"]),
         .library(name: "NautilusStreams", targets: ["NautilusStreams"]),
         .library(name: "NautilusPages", targets: ["NautilusPages"]),
         .library(name: "NautilusTraffic", targets: ["NautilusTraffic"]),
@@ -22,8 +25,20 @@ let package = Package(
         // libcurl, bound when the process runs: it is not needed to build.
         .target(name: "CNautilusCurl"),
         .target(
-            name: "Nautilus",
+            name: "NautilusHTTP",
             dependencies: [.target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
+        ),
+        .target(name: "NautilusURLSession", dependencies: ["NautilusHTTP"]),
+        .target(
+            name: "NautilusCurl",
+            dependencies: ["NautilusHTTP", .target(name: "CNautilusCurl", condition: .when(platforms: [.linux]))]
+        ),
+        .target(
+            name: "Nautilus",
+            dependencies: [
+                "NautilusHTTP", "NautilusURLSession",
+                .target(name: "NautilusCurl", condition: .when(platforms: [.linux])),
+            ]
         ),
         .target(name: "NautilusStreams", dependencies: ["Nautilus"]),
         .target(name: "NautilusPages", dependencies: ["Nautilus"]),
@@ -45,7 +60,8 @@ let package = Package(
         .testTarget(
             name: "NautilusTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching",
+                "Nautilus", "NautilusCurl", "NautilusURLSession", "NautilusStreams", "NautilusPages", "NautilusTraffic",
+                "NautilusCaching",
                 "NautilusEnvironments", "NautilusCombine", "NautilusTesting", "NautilusTestTraits", "TestSupport",
             ]
         ),

@@ -38,6 +38,7 @@ let package = Package(
             name: "traffic",
             dependencies: [
                 "DemoServers", "Nautilus", .product(name: "NautilusTraffic", package: "Nautilus"),
+                .product(name: "NautilusURLSession", package: "Nautilus"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -65,12 +66,13 @@ let package = Package(
             dependencies: [
                 "Nautilus", "ScriptedSockets", .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "NautilusURLSession", package: "Nautilus"),
             ]
         ),
         .testTarget(
             name: "CurlCommandTests",
             dependencies: [
-                "ChildProcesses", "Nautilus", "ScriptedSockets",
+                "ChildProcesses", "Nautilus", "ScriptedSockets", .product(name: "NautilusCurl", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
         ),
@@ -82,6 +84,7 @@ let package = Package(
                 .product(name: "NautilusPages", package: "Nautilus"),
                 .product(name: "NautilusTraffic", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
+                .product(name: "NautilusURLSession", package: "Nautilus"),
             ]
         ),
         .testTarget(
@@ -97,6 +100,7 @@ let package = Package(
             name: "session-process",
             dependencies: [
                 "Nautilus", .product(name: "NautilusOAuth", package: "Nautilus"), "SessionCommands", "SystemFaults",
+                .product(name: "NautilusURLSession", package: "Nautilus"),
             ],
             path: "Tests/SessionProcess"
         ),
@@ -106,6 +110,7 @@ let package = Package(
             dependencies: [
                 "ChildProcesses", "DemoServers", "SessionCommands",
                 .product(name: "NautilusOAuth", package: "Nautilus"),
+                .product(name: "NautilusURLSession", package: "Nautilus"),
             ]
         ),
     ],
@@ -114,14 +119,18 @@ let package = Package(
 
 #if os(Linux)
     package.targets.append(
-        .executableTarget(name: "exiting-process", dependencies: ["Nautilus"], path: "Tests/ExitingProcess")
+        .executableTarget(
+            name: "exiting-process",
+            dependencies: ["Nautilus", .product(name: "NautilusCurl", package: "Nautilus")],
+            path: "Tests/ExitingProcess"
+        )
     )
     // The transport under test is Linux's alone.
     package.targets.append(
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "ChildProcesses", "Nautilus", "ScriptedSockets",
+                "ChildProcesses", "Nautilus", "ScriptedSockets", .product(name: "NautilusCurl", package: "Nautilus"),
                 .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]
@@ -132,6 +141,7 @@ let package = Package(
             name: "CurlWebSocketTests",
             dependencies: [
                 "ChildProcesses", "FlyingFox", "Nautilus", "NotesAPI", "ScriptedSockets",
+                .product(name: "NautilusCurl", package: "Nautilus"),
                 .product(name: "NautilusStreams", package: "Nautilus"),
                 .product(name: "NautilusTesting", package: "Nautilus"),
             ]

@@ -20,7 +20,8 @@ let package = Package(
         .target(
             name: "AsyncHTTPClientTransport",
             dependencies: [
-                "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NautilusHTTP", package: "Nautilus"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),

@@ -74,7 +74,8 @@ def main():
         "hello", WITH_LIBRARY, f'.package(name: "Nautilus", path: "{ROOT}")', '.product(name: "Nautilus", package: "Nautilus")'
     )
     # The documentation links to code of the tutorial.
-    sources = sorted(path for path in (ROOT / "Sources/Nautilus").rglob("*.swift") if not path.is_symlink())
+    modules = [ROOT / "Sources" / name for name in ("Nautilus", "NautilusHTTP")]
+    sources = sorted(path for module in modules for path in module.rglob("*.swift") if not path.is_symlink())
     lines = sum(len(source.read_text().splitlines()) for source in sources)
     print(f"the core: {lines} lines in {len(sources)} files")
     print(f"{'':28}{'build':>9}{'size':>11}")

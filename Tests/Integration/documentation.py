@@ -24,6 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 GUIDES = ROOT / "Guides"
 C_MODULE = ROOT / "Sources/CNautilusCurl/include"
+# What a product shows of other modules' declarations is documented with it, and not by itself.
+REEXPORTED = {"Nautilus": ["NautilusHTTP"]}
 
 
 def main():
@@ -37,6 +39,8 @@ def main():
     compile_tutorial(modules)
     failures = []
     for product in re.findall(r'\.library\(name: "(\w+)"', (ROOT / "Package.swift").read_text()):
+        if any(product in modules for modules in REEXPORTED.values()):
+            continue
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             graphs = folder / "graphs"
@@ -44,6 +48,7 @@ def main():
             run(
                 "swift", "symbolgraph-extract", "-module-name", product, "-target", triple,
                 "-I", modules, "-I", C_MODULE, "-minimum-access-level", "public", "-output-dir", graphs,
+                f"-experimental-allowed-reexported-modules={','.join(REEXPORTED.get(product, []))}",
             )
             catalogue = folder / f"{product}.docc"
             shutil.copytree(ROOT / f"Sources/{product}/{product}.docc", catalogue)

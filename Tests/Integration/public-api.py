@@ -77,7 +77,9 @@ def beyond(package):
 
 def products():
     """The products of the root's manifest; each has one target of its name."""
-    return re.findall(r'\.library\(name: "(\w+)"', (ROOT / "Package.swift").read_text())
+    products = re.findall(r'\.library\(name: "(\w+)"', (ROOT / "Package.swift").read_text())
+    # Listed with what re-exports it.
+    return [product for product in products if product != "NautilusHTTP"]
 
 
 def symbols(product, target, modules, includes, folder):
@@ -86,6 +88,8 @@ def symbols(product, target, modules, includes, folder):
         "swift", "symbolgraph-extract", "-module-name", product, "-target", target["target"]["triple"],
         "-I", modules, *includes,
         "-minimum-access-level", "public", "-output-dir", folder,
+        # `import Nautilus` shows these, too.
+        *(["-experimental-allowed-reexported-modules=NautilusHTTP"] if product == "Nautilus" else []),
     )
     graphs = [folder / f"{product}.symbols.json", *folder.glob(f"{product}@*.symbols.json")]
     return [json.loads(graph.read_text()) for graph in graphs]

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// 800 calls a second against a server for 1000, which stalls for ten seconds: its queue is two seconds long, and
 /// callers wait for one. In a debug build at a tenth of the size, and fewer of them: the course is the same, the noise

@@ -1,5 +1,6 @@
 import DemoServers
 import Nautilus
+import NautilusURLSession
 
 /// The notes API, with what is to be shown. Made once for each run: what its interceptors know is in them.
 struct NotesService {

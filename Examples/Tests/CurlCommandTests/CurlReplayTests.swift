@@ -1,6 +1,7 @@
 import ChildProcesses
 import Foundation
 import Nautilus
+import NautilusCurl
 import NautilusTesting
 import ScriptedSockets
 import Testing

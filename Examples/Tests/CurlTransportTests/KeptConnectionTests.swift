@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusCurl
 import ScriptedSockets
 import Testing
 

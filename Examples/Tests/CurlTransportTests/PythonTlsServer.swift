@@ -1,6 +1,7 @@
 import ChildProcesses
 import Foundation
 import Nautilus
+import NautilusCurl
 import ScriptedSockets
 
 /// A TLS server with a certificate made on the spot.

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusCurl
 import Testing
 
 /// A fuzzing server that somebody has started.

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusCurl
 
 /// The transport that the suites of every transport of web sockets are run on here.
 enum SocketsUnderTest {

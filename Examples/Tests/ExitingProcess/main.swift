@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusCurl
 
 // Exits in the middle of its calls over TLS, on all threads: its arguments are the server's URL, a file with its root,
 // and after how many answers it exits.

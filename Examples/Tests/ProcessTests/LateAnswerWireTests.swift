@@ -1,6 +1,7 @@
 import DemoServers
 import Nautilus
 import NautilusOAuth
+import NautilusURLSession
 import Testing
 
 @Suite("A refresh whose answer comes after the end of its session, over real sockets", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusURLSession
 import SessionCommands
 
 /// A usual transport that ends the process where a test wants it to.
@@ -12,7 +13,7 @@ struct WatchedTransport: HttpTransport {
         self.wire = wire
     }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         await wire.reach(.beforeSending(exchange))
         for value in request.header.values(of: .authorization) { await wire.note(authorization: value) }
         let response = try await URLSessionTransport.shared.send(request, context: context)

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusURLSession
 import ScriptedSockets
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusURLSession
 
 /// A transport that breaks a promise on purpose.
 actor FlawedTransport: HttpTransport {
@@ -27,7 +28,7 @@ actor FlawedTransport: HttpTransport {
         self.transport = URLSessionTransport(configuration: taken.map { .init(responseLimit: $0) } ?? .init())
     }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         if let failure { throw failure }
         // Not for what never ends: that cancellation would be waited for forever.
         if flaw == .sendsWhenCancelled, Task.isCancelled, request.url.path != "/hang" {
@@ -37,7 +38,7 @@ actor FlawedTransport: HttpTransport {
         do {
             // A context of its own: nobody learns which answer has arrived.
             let isBroken = flaw == .forgetsAnswers && request.hasBrokenAnswer
-            let noted = isBroken ? AttemptContext(serviceOrigin: context.serviceOrigin) : context
+            let noted = isBroken ? TransportContext(number: context.number) : context
             let response = try await transport.send(spoiled(request), context: noted)
             return try await spoiled(response, to: request, context)
         } catch {
@@ -49,7 +50,7 @@ actor FlawedTransport: HttpTransport {
         }
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         if flaw == .failsBrokenStreams, request.hasBrokenAnswer {
             throw TransportError.failed(.badServerResponse, delivery: .maybeExecuted, reason: "broken")
         }
@@ -85,7 +86,7 @@ actor FlawedTransport: HttpTransport {
     private func spoiled(
         _ response: HttpResponse<Data>,
         to request: HttpRequest,
-        _ context: AttemptContext
+        _ context: TransportContext
     ) async throws -> HttpResponse<Data> {
         var response = response
         switch flaw {

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import NautilusURLSession
 import ScriptedSockets
 import Testing
 

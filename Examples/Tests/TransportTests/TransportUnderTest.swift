@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusURLSession
 
 /// The transport that the suites of every transport are run on here.
 enum TransportUnderTest {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An attempt as network interceptors and transports see it.
+/// An attempt as network interceptors see it.
 public struct AttemptContext: Sendable {
     /// The attempt's number, from 1.
     public var number: Int { fixed.value.number }
@@ -23,14 +23,10 @@ public struct AttemptContext: Sendable {
     public var call: CallIdentity { fixed.value.call }
     /// The way in which the service writes and reads JSON, for an interceptor or a transport that does so, too.
     public var coders: JsonCoders { fixed.value.coders?.coders ?? .standard }
-    /// The number of the exchange that is being prepared or sent, as in ``CallTrace/Exchange/number``; nil for an
-    /// interceptor, which may make several.
-    public private(set) var exchange: Int?
-    /// Ends the exchange when its time is over; nil when its task is cancelled instead, as for every transport that is
-    /// not an `InterruptibleTransport`.
-    package var interruption: Interruption?
-    /// The transport's report on the exchange; nil in a context that a test has made.
-    private(set) var progress: ExchangeProgress?
+    /// Ends the exchange when its time is over; nil when its task is cancelled instead.
+    private var interruption: Interruption?
+    /// The transport's report on the exchange; nil before that.
+    private var progress: ExchangeProgress?
     /// The send, if it is one of the two of a hedge; nil if not.
     private(set) var hedged: HedgedSend?
     /// Whether a request may be held back here. False for the second send of a hedge, which a ``NetworkInterceptor`` lets
@@ -133,30 +129,7 @@ struct AttemptIsOver: Error, CustomStringConvertible {
     }
 }
 
-// MARK: - For transports
-
 extension AttemptContext {
-    /// Notes that the exchange waits for a connection: from here on its timeout does not count.
-    ///
-    /// For a transport with a limited number of connections. Without this, requests would time out before they are
-    /// sent, as soon as there are more requests than connections. The call's deadline still counts.
-    public func beginWaitingForConnection() {
-        progress?.beginWaiting()
-    }
-
-    /// Notes that the exchange has its connection: from here on its timeout counts.
-    public func endWaitingForConnection() {
-        progress?.endWaiting()
-    }
-
-    /// Notes that nothing of the request is written before the transport calls ``noteSending()``. A cancellation or a
-    /// timeout before that is ``Delivery/notSent``, so that even a request that must not run twice can be tried again.
-    ///
-    /// For a transport that knows when it writes. Without this, any exchange that ends may have been sent.
-    public func beginConnecting() {
-        progress?.beginConnecting()
-    }
-
     /// Whether the call is to put a user's credential on a request, once the interceptors are through: it has one, and
     /// the request goes to the service's origin. False in a context that a test has made.
     ///
@@ -180,38 +153,6 @@ extension AttemptContext {
             throw HttpError(wrapping: error, stage: .prepare, delivery: .notSent)
         }
     }
-
-    /// Notes that the request is about to be written; to be called before the check that the exchange has not ended.
-    public func noteSending() {
-        progress?.noteSending()
-    }
-
-    /// Notes that a part of the body has been written: the timeout counts from here. For a transport that writes bytes
-    /// in memory part by part; parts of a stream are noted automatically.
-    public func noteBodyPart() {
-        progress?.notePart()
-    }
-
-    /// Notes how the exchange has got its connection, for its record; if called several times, the last one counts.
-    public func noteConnection(_ connection: CallTrace.Exchange.Connection) {
-        progress?.noteConnection(connection)
-    }
-
-    /// Notes that the header of the answer has arrived, so that the server's latency does not include the length of the
-    /// body.
-    ///
-    /// For a transport that reads the body before it returns. Without this, the time of the whole answer counts.
-    public func noteResponseHeader() {
-        progress?.noteHeader()
-    }
-
-    /// Notes the answer as far as it could be read, so that its status outlives a failure of its body.
-    ///
-    /// A transport calls this before it throws because of a body, and may call it when a status from 300 on arrives, since
-    /// the timeout may end the wait for it. An unaccepted status is then the answer; any other is part of the error.
-    public func noteAnswer(_ response: HttpResponse<Data>) {
-        progress?.noteAnswer(response)
-    }
 }
 
 // MARK: - On the way
@@ -221,16 +162,21 @@ extension AttemptContext {
     /// cancellation.
     func following(_ progress: ExchangeProgress, interruption: Interruption? = nil) -> AttemptContext {
         var context = self
-        context.progress = progress
-        context.interruption = interruption
+        (context.progress, context.interruption) = (progress, interruption)
         return context
     }
 
-    /// This context for the exchange with this number.
-    func preparing(_ exchange: Int) -> AttemptContext {
-        var context = self
-        context.exchange = exchange
-        return context
+    /// What the transport is told of the exchange.
+    var forTransport: TransportContext {
+        TransportContext(
+            call: call,
+            number: number,
+            timeout: timeout,
+            remaining: remaining,
+            coders: fixed.value.coders,
+            progress: progress,
+            interruption: interruption
+        )
     }
 
     /// This context for one of the two sends of a hedge.

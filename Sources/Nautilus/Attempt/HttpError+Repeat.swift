@@ -1,17 +1,3 @@
-extension HttpRequest {
-    /// Why the request must not be written any more: the session of a credential that it carries is over. Nil while it
-    /// may go out, and for a request without a credential.
-    ///
-    /// For a transport in which requests wait for a connection or for their turn: it asks right before it writes, and
-    /// fails with this error. The call asks before it hands the request over.
-    public var refusal: HttpError? {
-        for tag in tags {
-            if let end = tag.refusal { return HttpError(wrapping: end, stage: .send, delivery: .notSent) }
-        }
-        return nil
-    }
-}
-
 extension HttpError {
     /// Whether another attempt is sure to execute nothing twice: either the server has not acted on anything that this
     /// attempt sent, or acting twice has the same effect as acting once.

@@ -98,7 +98,7 @@ public struct HttpError: Error, Sendable {
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.
-    public static let bodyLimit = 65_536
+    public static let bodyLimit = HttpResponse<Data>.errorBodyLimit
 
     /// How long an error waits for the body of a streamed response after the header has said that it is an error: a
     /// second, in all. The status is known by then (RFC 9110 §6), and the failure, or another attempt, must not wait

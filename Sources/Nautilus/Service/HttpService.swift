@@ -100,7 +100,7 @@ extension HttpService {
     /// The platform's shared transport.
     public var transport: any HttpTransport { PlatformTransport.shared }
     /// The platform's web sockets, where it has some.
-    public var webSocketTransport: any WebSocketTransport { platformWebSocketTransport }
+    public var webSocketTransport: any WebSocketTransport { PlatformTransport.webSockets }
     /// The continuous clock.
     public var clock: any Clock<Duration> { DefaultClock.current }
     /// 100.
@@ -121,26 +121,3 @@ extension HttpService where RequestError == HttpError {
     /// The error as it is.
     public func mapError(_ error: HttpError) -> HttpError { error }
 }
-
-extension HttpService {
-    /// The platform's transport for web sockets.
-    var platformWebSocketTransport: any WebSocketTransport {
-        #if os(Linux)
-            return PlatformWebSocketTransport.shared
-        #elseif canImport(FoundationNetworking)
-            return WebSocketsUnavailable()
-        #else
-            return URLSessionWebSocketTransport()
-        #endif
-    }
-}
-
-#if os(Linux)
-    /// One for the process: a service is read for every call.
-    private enum PlatformWebSocketTransport {
-        static let shared: any WebSocketTransport = {
-            if let reason = CurlTransport.unavailability { return WebSocketsUnavailable(reason: reason) }
-            return CurlWebSocketTransport.shared
-        }()
-    }
-#endif

@@ -27,7 +27,7 @@ final class FleetTransport: HttpTransport {
     /// Sends a request and waits for the server's answer.
     ///
     /// - Throws: `TransportError`, and `CancellationError` as soon as the caller hangs up.
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         try Task.checkCancellation()
         recorder.sent(at: clock.now.offset)
         do {

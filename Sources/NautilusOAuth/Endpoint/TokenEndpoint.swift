@@ -235,7 +235,7 @@ struct LimitedTransport: HttpTransport {
     /// Reads the reply up to the limit; reads nothing if the header announces a larger body.
     ///
     /// - Throws: `TransportError.responseTooLarge(limit:)`; the transport's errors.
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         let response = try await base.stream(request, context: context)
         if let length = response.header.values(of: .contentLength).first.flatMap({ Int($0) }), length > limit {
             throw TransportError.responseTooLarge(limit: limit)

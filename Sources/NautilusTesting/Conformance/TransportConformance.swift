@@ -152,11 +152,8 @@ extension TransportConformance {
     }
 
     /// The context of a first attempt.
-    func context(_ interruption: Interruption? = nil) throws -> AttemptContext {
-        guard let serviceOrigin = HttpOrigin(origin) else { throw Failure(description: "The origin has no host.") }
-        var context = AttemptContext(serviceOrigin: serviceOrigin)
-        context.interruption = interruption
-        return context
+    func context(_ interruption: Interruption? = nil) -> TransportContext {
+        TransportContext(interruption: interruption)
     }
 
     /// Throws unless `actual` is `expected`.

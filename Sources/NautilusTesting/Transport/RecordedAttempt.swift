@@ -18,7 +18,7 @@ public struct RecordedAttempt: Sendable {
     /// The request as it came, including secrets. A one-shot body in it has been read; ``body`` has its bytes.
     public let request: HttpRequest
     /// The context as it came.
-    public let context: AttemptContext
+    public let context: TransportContext
     /// The bytes of the body; nil when there is none, or the attempt ended before the body was read.
     public internal(set) var body: Data?
     /// When the attempt began, on the transport's clock, counted from the creation of the transport.

@@ -10,7 +10,7 @@ public struct ScriptedReply: Sendable {
     /// A model of a server, whose answer depends on the request. The request's body has been read into
     /// `HttpBody.Payload.data`.
     public typealias Responder =
-        @Sendable (_ request: HttpRequest, _ context: AttemptContext) async throws -> ScriptedReply
+        @Sendable (_ request: HttpRequest, _ context: TransportContext) async throws -> ScriptedReply
 
     indirect enum Step: Sendable {
         case respond(status: Int, header: HttpHeader, body: ScriptedBody)

@@ -99,7 +99,7 @@ public final class ScriptedTransport: HttpTransport {
     /// Answers by the script.
     ///
     /// - Throws: The script's error, ``ScriptExhausted`` when the script is at its end, `CancellationError`.
-    public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    public func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         try await exchange(request, context) { response in
             response.replacingBody(try await response.body.collected(limit: .max))
         }
@@ -108,13 +108,13 @@ public final class ScriptedTransport: HttpTransport {
     /// Answers by the script; the body comes while it is read.
     ///
     /// - Throws: The same as ``send(_:context:)``.
-    public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    public func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         try await exchange(request, context) { $0 }
     }
 
     private func exchange<Body: Sendable>(
         _ request: HttpRequest,
-        _ context: AttemptContext,
+        _ context: TransportContext,
         _ read: (HttpResponse<HttpBodyStream>) async throws -> HttpResponse<Body>
     ) async throws -> HttpResponse<Body> {
         let (index, reply, replyCount) = begin(request, context)
@@ -142,7 +142,7 @@ public final class ScriptedTransport: HttpTransport {
     private func perform(
         _ step: ScriptedReply.Step,
         _ request: HttpRequest,
-        _ context: AttemptContext
+        _ context: TransportContext
     ) async throws -> HttpResponse<HttpBodyStream> {
         switch step {
         case .respond(let status, let header, let body):
@@ -174,7 +174,7 @@ public final class ScriptedTransport: HttpTransport {
         return self
     }
 
-    private func begin(_ request: HttpRequest, _ context: AttemptContext) -> (Int, ScriptedReply?, Int) {
+    private func begin(_ request: HttpRequest, _ context: TransportContext) -> (Int, ScriptedReply?, Int) {
         let start = watch.elapsed
         let (index, reply, count, waiters) = state.withLock { state in
             state.attempts.append(

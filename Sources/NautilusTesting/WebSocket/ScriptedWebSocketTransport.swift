@@ -78,7 +78,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
     /// Opens a socket as the script says.
     ///
     /// - Throws: The script's error, ``ScriptExhausted`` when no openings are left, `CancellationError`.
-    public func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+    public func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
         try Task.checkCancellation()
         let (opening, count) = state.withLock { state in
             state.requests.append(request)

@@ -72,12 +72,12 @@ final class EndlessTransport: HttpTransport {
     /// How many bytes have been read, by the code that buffers them.
     var taken: Int { count.withLock { $0 } }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         let response = try await stream(request, context: context)
         return response.replacingBody(try await response.body.collected(limit: .max))
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         let body = HttpBodyStream { [count] in
             // A reader without a limit comes to an end as well, of 100 MB.
             let isOver = count.withLock { count in

@@ -3,6 +3,7 @@ import NautilusSessions
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusOAuth
 
 @Suite("The meaning of a token request's failure for its session")

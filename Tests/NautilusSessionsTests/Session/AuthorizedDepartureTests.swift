@@ -12,7 +12,7 @@ struct AuthorizedDepartureTests {
         let base: ScriptedTransport
         let look: @Sendable (HttpRequest) -> Void
 
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             look(request)
             return try await base.send(request, context: context)
         }

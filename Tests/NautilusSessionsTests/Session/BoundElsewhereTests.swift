@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusSessions
 
 @Suite("A call that is bound before this process has followed what is stored")

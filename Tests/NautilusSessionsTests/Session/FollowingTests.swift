@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusSessions
 
 /// A look at the store that takes its time, during which this process goes on.

@@ -19,7 +19,7 @@ extension StoreStorm {
     private struct Sockets: WebSocketTransport {
         let serve: @Sendable (HttpRequest) -> ScriptedWebSocketTransport.Opening
 
-        func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
             try await ScriptedWebSocketTransport(serve(request)).open(request, context: context)
         }
     }

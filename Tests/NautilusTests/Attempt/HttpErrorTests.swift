@@ -4,6 +4,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("HttpError")
 struct HttpErrorTests {

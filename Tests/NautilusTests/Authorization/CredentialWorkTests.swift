@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("RefreshCoordinator: a refresh that asks its own coordinator", .endsInTime)
 struct CredentialWorkTests {

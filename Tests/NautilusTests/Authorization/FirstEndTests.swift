@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The first end of a session decides what its calls are told")
 struct FirstEndTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import TestSupport
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 /// How a session ends.

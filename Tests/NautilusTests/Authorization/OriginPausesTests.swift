@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 func testOrigin(_ url: String = "https://api.example.com") throws -> HttpOrigin {
     try #require(URL(string: url).flatMap(HttpOrigin.init))

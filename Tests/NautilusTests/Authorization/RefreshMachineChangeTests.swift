@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 extension RefreshMachineTests {
     @Suite("RefreshMachine: what other processes have done")

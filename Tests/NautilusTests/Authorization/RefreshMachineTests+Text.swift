@@ -1,4 +1,5 @@
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// The notation of the tables.
 extension RefreshMachineTests {

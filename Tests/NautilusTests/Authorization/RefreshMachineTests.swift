@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("RefreshMachine: the pure transitions")
 struct RefreshMachineTests {

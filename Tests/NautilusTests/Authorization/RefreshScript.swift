@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// A refresh that does what the test says, when it says it, and counts.
 final class RefreshScript: Sendable {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("RefreshCoordinator: thousands of real tasks", .endsInTime)
 struct RefreshStressTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The tasks of a refresh")
 struct RefreshTasksTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("RefreshCoordinator: the time limit of a refresh", .endsInTime)
 struct RefreshTimeLimitTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("GuardedRefresh: waiting for the end of a refresh", .endsInTime)
 struct RefreshWaitTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 /// A session bounds everything that begins in it: pages, connections of a stream, what is asked again in the background.

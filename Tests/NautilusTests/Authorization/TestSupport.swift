@@ -1,4 +1,5 @@
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// A source of always the same draw.
 struct Draw: RandomSource {

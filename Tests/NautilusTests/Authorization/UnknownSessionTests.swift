@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Calls that continue one another, begun before anything is known of the session")
 struct UnknownSessionTests {

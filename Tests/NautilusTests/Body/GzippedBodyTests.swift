@@ -4,6 +4,8 @@
     import Testing
 
     @testable import Nautilus
+    @testable import NautilusHTTP
+    @testable import NautilusCurl
 
     @Suite("Bodies go out as gzip", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
     struct GzippedBodyTests {

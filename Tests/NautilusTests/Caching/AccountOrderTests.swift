@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("Caches: the name of the account changes a moment before the session does", .endsInTime)
 struct AccountOrderTests {

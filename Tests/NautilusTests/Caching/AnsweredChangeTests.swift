@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("Caches: a change that the server has answered, although its call fails", .endsInTime)
 struct AnsweredChangeTests {

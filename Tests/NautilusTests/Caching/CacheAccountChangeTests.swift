@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("HttpCache: an account that changes while its stored answer is validated", .endsInTime)
 struct CacheAccountChangeTests {

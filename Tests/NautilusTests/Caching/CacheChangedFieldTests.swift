@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("HttpCache: what interceptors further in change", .endsInTime)
 struct CacheChangedFieldTests {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("CacheDecision: RFC 9111 and RFC 5861, row by row")
 struct CacheDecisionTests {

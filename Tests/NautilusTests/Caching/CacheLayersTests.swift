@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("Layers that keep accounts apart in different ways", .endsInTime)
 struct CacheLayersTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("CacheMemory")
 struct CacheMemoryTests {

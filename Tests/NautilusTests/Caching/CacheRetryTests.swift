@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("HttpCache: retries go to the server, and what failed is not kept", .endsInTime)
 struct CacheRetryTests {

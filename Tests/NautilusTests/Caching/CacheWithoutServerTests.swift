@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("HttpCache: a call that cannot reach the server, or may not", .endsInTime)
 struct CacheWithoutServerTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("CachingServiceHook", .endsInTime)
 struct CachingServiceHookTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("What keeps answers: a call belongs to the account that it began with", .endsInTime)
 struct CallAccountTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("RequestCoalescing: a failure of one call alone is nobody else's", .endsInTime)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("RequestCoalescing: thousands of interleavings")
 struct CoalescingInterleavingTests {

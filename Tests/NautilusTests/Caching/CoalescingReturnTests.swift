@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("RequestCoalescing: calls that wait for another to come again", .endsInTime)
 struct CoalescingReturnTests {

@@ -2,6 +2,7 @@ import NautilusCaching
 import NautilusTesting
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 extension AnyHttpService where RequestError == HttpError {
     /// A service whose calls share their exchanges.

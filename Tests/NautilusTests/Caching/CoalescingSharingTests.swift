@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("RequestCoalescing: what one answer is to many calls", .endsInTime)

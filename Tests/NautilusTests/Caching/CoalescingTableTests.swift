@@ -2,6 +2,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("CoalescingTable: who leads, who follows, and what each is told")
 struct CoalescingTableTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("Freshness: the age of RFC 9111 §4.2.3")
 struct FreshnessTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("A change whose answer was lost, and whose repetition is an error", .endsInTime)

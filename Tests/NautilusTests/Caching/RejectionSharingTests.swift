@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("What one type makes of an answer, and what others are given", .endsInTime)
 struct RejectionSharingTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("RequestCoalescing: what a hasty call could not wait for does not fail a patient one", .endsInTime)
 struct SharedFailureTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("HttpCache: a stale answer keeps nobody from a retry that it does not replace", .endsInTime)

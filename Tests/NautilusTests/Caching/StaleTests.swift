@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("HttpCache: stale answers, RFC 5861", .endsInTime)
 struct StaleTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("StoringRules: what may be stored, RFC 9111 §3")
 struct StoringRulesTests {

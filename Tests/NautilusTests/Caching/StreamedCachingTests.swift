@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("What is read while it comes is kept by nobody")
 struct StreamedCachingTests {

@@ -1,4 +1,5 @@
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// Authorizes requests as the user of the moment, after all interceptors have seen them. A call that begins while
 /// nobody is signed in has no credential.

@@ -4,6 +4,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("An answer whose status has arrived, and whose body fails")
 struct BrokenAnswerTests {

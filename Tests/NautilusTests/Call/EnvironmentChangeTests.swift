@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A call belongs to the origin that it began with")
 struct EnvironmentChangeTests {
@@ -134,7 +135,7 @@ private struct Flipping: HttpTransport {
     let base: any HttpTransport
     let flip: @Sendable () -> Void
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         flip()
         return try await base.send(request, context: context)
     }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A switch that flips at every step of a refresh, or between two connections, lets no token stray")
@@ -216,7 +217,7 @@ private struct MovingService: HttpService {
         let service: MovingService
         let name: String
 
-        func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
             await Task.yield()
             return try await ScriptedWebSocketTransport(service.open(request, over: name))
                 .open(request, context: context)

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A switch that flips at every step of a call lets nothing of one environment into the other")
@@ -189,7 +190,7 @@ private struct Switched: HttpService {
         let name: String
         let service: Switched
 
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             defer { service.environment.step() }
             let (host, header) = (request.url.host ?? "", request.header)
             let names = [header["X-Service"], header["X-Async"], header["X-Wrapped"], header[.authorization], name]

@@ -81,7 +81,7 @@ struct ExchangeAccountTests {
     func waitedToTheEnd() async throws {
         struct InLine: HttpTransport {
             let clock: ManualClock
-            func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+            func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
                 context.beginWaitingForConnection()
                 try await clock.sleep(for: .seconds(60))
                 context.endWaitingForConnection()

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("Hedging: a thousand interleavings")
@@ -140,7 +141,7 @@ private struct HedgedCalls: Sendable {
     private struct Transport: HttpTransport {
         let send: @Sendable () async throws -> HttpResponse<Data>
 
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             try await send()
         }
     }

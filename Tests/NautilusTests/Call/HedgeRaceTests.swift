@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The two sends of a hedged attempt", .endsInTime)
 struct HedgeRaceTests {

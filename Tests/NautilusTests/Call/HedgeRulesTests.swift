@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("Which attempts are sent a second time, and who pays for it")

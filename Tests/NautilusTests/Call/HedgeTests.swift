@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A slow attempt is sent a second time, and the first good answer wins")
 struct HedgeTests {

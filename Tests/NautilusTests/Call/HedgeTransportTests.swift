@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("Hedging and what transports do", .endsInTime)
@@ -12,9 +13,9 @@ struct HedgeTransportTests {
     private struct Peculiar: HttpTransport {
         let clock: any Clock<Duration>
         let count = Counter()
-        let first: @Sendable (AttemptContext) async throws -> HttpResponse<Data>
+        let first: @Sendable (TransportContext) async throws -> HttpResponse<Data>
 
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             if count.increment() == 1 { return try await first(context) }
             try await clock.sleep(for: .milliseconds(10))
             return HttpResponse(status: 200, header: [:], body: Data("second".utf8))

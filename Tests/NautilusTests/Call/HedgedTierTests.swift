@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("What hedging owes to those around it", .endsInTime)
 struct HedgedTierTests {
@@ -37,7 +38,7 @@ struct HedgedTierTests {
         let clock: ManualClock
         let starts = Locked<[Duration]>([])
         init(_ clock: ManualClock) { self.clock = clock }
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             starts.withLock { $0.append(clock.now.offset) }
             guard request.method == .put else {
                 try await clock.sleep(for: .seconds(10))

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A call whose service had no valid URL when it began")
 struct InvalidBeginningTests {

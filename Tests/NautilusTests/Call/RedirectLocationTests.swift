@@ -33,7 +33,7 @@ struct CancelledRedirectTests {
     private struct Unheeding: HttpTransport {
         let count = Counter()
 
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             _ = count.increment()
             withUnsafeCurrentTask { $0?.cancel() }
             return HttpResponse(status: 302, header: [.location: "/b"], body: Data())

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 /// 12.22: a 200 whose body says that it is a 429, beside a 429 that says so.

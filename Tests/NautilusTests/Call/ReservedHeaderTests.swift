@@ -4,6 +4,9 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

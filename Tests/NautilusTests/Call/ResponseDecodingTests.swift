@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A result that depends on more than the body")
 struct ResponseDecodingTests {

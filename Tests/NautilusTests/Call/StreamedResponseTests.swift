@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A response that is read while it comes")
 struct StreamedResponseTests {
@@ -309,11 +310,11 @@ private final class SlowRefusal: HttpTransport {
         (self.pause, self.clock) = (pause, clock)
     }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         try await stream(request, context: context).replacingBody(Data())
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         let connection = Connection { [self] in isReleased.withLock { $0 = true } }
         let letters = Locked(Array("abcdefgh"))
         let body = HttpBodyStream { [clock, pause] in

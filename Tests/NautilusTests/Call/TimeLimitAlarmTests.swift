@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The timer of a time limit on the system's clocks", .endsInTime)
 struct TimeLimitAlarmTests {

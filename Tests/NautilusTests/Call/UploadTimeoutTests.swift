@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The timeout of an upload")
 struct UploadTimeoutTests {
@@ -13,7 +14,7 @@ struct UploadTimeoutTests {
         let answer: Duration
         let clock: any Clock<Duration>
 
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             var parts = 0
             switch request.body {
             case .empty: break

@@ -132,7 +132,6 @@ struct AnyRequestTests {
         }
         #expect(chunks == ["ab", "c"])
         let attempt = try #require(transport.attempts.first)
-        #expect(attempt.context.streamsResponse)
         #expect(attempt.context.timeout == .seconds(5))
         #expect(attempt.body == Data("q".utf8))
     }

@@ -10,31 +10,29 @@ struct FolderRule {
         var description: String { "\(path):\(line): \(type) is of \(folder), where no arrow leads" }
     }
 
-    /// The arrows of the core: each folder, and the others whose types it may name.
-    static let core: [String: Set<String>] = [
+    /// The arrows of `NautilusHTTP`: each folder, and the others whose types it may name.
+    static let http: [String: Set<String>] = [
         "Support": [],
         "Request": ["Support"],
         "Body": ["Request", "Support"],
         "Trace": ["Request", "Support"],
         "Response": ["Request", "Support", "Trace"],
-        "Declaration": ["Request", "Response", "Support"],
-        "Session": ["Request", "Support"],
-        "Attempt": ["Request", "Response", "Session", "Support", "Trace"],
-        "Transport": ["Attempt", "Declaration", "Request", "Response", "Support", "Trace"],
-        "Interceptor": [
-            "Attempt", "Declaration", "Request", "Response", "Retry", "Session", "Support", "Trace",
-        ],
-        "Retry": ["Attempt", "Declaration", "Request", "Session", "Support", "Trace"],
-        "Authorization": ["Attempt", "Declaration", "Request", "Retry", "Session", "Support", "Trace"],
-        "Service": [
-            "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Session",
-            "Support", "Trace", "Transport",
-        ],
-        "Call": [
-            "Attempt", "Declaration", "Interceptor", "Request", "Response", "Retry", "Service",
-            "Session", "Support", "Trace", "Transport",
-        ],
-        "Styles": ["Declaration", "Response", "Service", "Support"],
+        "Transport": ["Request", "Response", "Support", "Trace"],
+    ]
+
+    /// The arrows of the core.
+    static let core: [String: Set<String>] = [
+        "Support": [],
+        "Declaration": [],
+        "Session": [],
+        "Observer": [],
+        "Attempt": ["Observer", "Session"],
+        "Retry": ["Attempt", "Declaration", "Session"],
+        "Interceptor": ["Attempt", "Declaration", "Retry", "Session"],
+        "Authorization": ["Attempt", "Declaration", "Observer", "Retry", "Session", "Support"],
+        "Service": ["Attempt", "Declaration", "Interceptor", "Observer", "Retry", "Session"],
+        "Call": ["Attempt", "Declaration", "Interceptor", "Observer", "Retry", "Service", "Session"],
+        "Styles": ["Declaration", "Service"],
     ]
 
     /// The arrows of `NautilusStreams`.
@@ -53,7 +51,7 @@ struct FolderRule {
     /// The sources, by folder.
     let sources: [String: [SwiftSource]]
     /// The arrows that they have to keep to.
-    var arrows = Self.core
+    var arrows: [String: Set<String>]
 
     /// The folders that files of `folder` may name: their own, and those that an arrow leads to.
     func folders(knownTo folder: String) -> Set<String> {

@@ -4,7 +4,7 @@ extension Documentation {
     @Suite("Folders of the library")
     struct FolderRuleTests {
         private static let products = [
-            ("Nautilus", FolderRule.core), ("NautilusStreams", FolderRule.streams),
+            ("NautilusHTTP", FolderRule.http), ("Nautilus", FolderRule.core), ("NautilusStreams", FolderRule.streams),
             ("NautilusSessions", FolderRule.sessions), ("NautilusOAuth", FolderRule.oauth),
         ]
 
@@ -60,25 +60,28 @@ extension Documentation {
 
         @Test("a type named against the arrows is found; in a comment, a text or another word it is not")
         func finds() {
-            let rule = FolderRule(sources: [
-                "Call": [SwiftSource(path: "Call/A.swift", text: "struct Call {}\nprivate struct Hidden {}")],
-                "Retry": [SwiftSource(path: "Retry/B.swift", text: "public protocol Retrier {}\nlet a: Gate?\n")],
-                "Transport": [
-                    SwiftSource(path: "Transport/C.swift", text: "struct Gate {\n    let hidden: Hidden\n}\n")
+            let rule = FolderRule(
+                sources: [
+                    "Call": [SwiftSource(path: "Call/A.swift", text: "struct Call {}\nprivate struct Hidden {}")],
+                    "Retry": [SwiftSource(path: "Retry/B.swift", text: "public protocol Retrier {}\nlet a: Gate?\n")],
+                    "Transport": [
+                        SwiftSource(path: "Transport/C.swift", text: "struct Gate {\n    let hidden: Hidden\n}\n")
+                    ],
+                    "Support": [
+                        SwiftSource(
+                            path: "Support/D.swift",
+                            text: """
+                                // Call, Gate
+                                let text = "Call"; let recall = Caller()
+                                /* Gate
+                                   Call */
+                                let call: Call, name = "\\"Gate"
+                                """
+                        )
+                    ],
                 ],
-                "Support": [
-                    SwiftSource(
-                        path: "Support/D.swift",
-                        text: """
-                            // Call, Gate
-                            let text = "Call"; let recall = Caller()
-                            /* Gate
-                               Call */
-                            let call: Call, name = "\\"Gate"
-                            """
-                    )
-                ],
-            ])
+                arrows: ["Call": ["Support"], "Retry": ["Support"], "Transport": ["Support"], "Support": []]
+            )
             #expect(
                 Set(rule.violations.map(\.description)) == [
                     "Support/D.swift:5: Call is of Call, where no arrow leads",

@@ -10,7 +10,7 @@ extension Documentation {
         static let calls = [
             (#"AnyHttpService(baseURL: "api.test")"#, "has been renamed to 'init(apiUrl:"),
             (
-                #"AnyHttpService(baseUrl: "api.test", transport: URLSessionTransport())"#,
+                #"AnyHttpService(baseUrl: "api.test", transport: ScriptedTransport())"#,
                 "has been renamed to 'init(apiUrl:"
             ),
             (#"AnyHttpService(apiUrl: "api.test", headers: ["A": "b"])"#, "expected 'apiUrl:header:'"),

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// An interceptor of one's own, in any stage.
 struct OwnNetworkInterceptor: NetworkInterceptor {
@@ -152,7 +153,7 @@ struct NetworkStageTests {
     }
 
     private final class Answering: InterruptibleTransport {
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             HttpResponse(status: 200, body: Data("ok".utf8))
         }
     }
@@ -177,7 +178,7 @@ struct NetworkStageTests {
     private final class Noting: HttpTransport {
         let clock: ManualClock
         init(_ clock: ManualClock) { self.clock = clock }
-        func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+        func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
             try await clock.sleep(for: .milliseconds(20))
             context.noteResponseHeader()
             return HttpResponse(status: 200, body: Data("ok".utf8))

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A whole service's word for a status that the server does not use", .endsInTime)
 struct StatusCorrectionTests {

@@ -87,7 +87,7 @@ struct PageLinkTests {
                 context: AttemptContext,
                 next: Next
             ) async throws -> HttpResponse<Data> {
-                var response = try await transport.send(request, context: context)
+                var response = try await transport.send(request, context: TransportContext())
                 response.url = nil
                 return response
             }

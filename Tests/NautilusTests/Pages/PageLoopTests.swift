@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusPages
 
 @Suite("Pages: circles, and memory", .endsInTime)
@@ -172,7 +173,7 @@ private struct LivePages: PaginatedRequest {
 private struct EndlessPages: HttpTransport {
     let count: Int
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         let cursor = request.query("cursor").flatMap { Int($0) } ?? 0
         return HttpResponse(header: cursor + 1 == count ? ["X-Last": "1"] : [:], body: Data("\(cursor)".utf8))
     }

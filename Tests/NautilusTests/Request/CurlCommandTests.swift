@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
 
 @Suite("A request as a command of curl")
 struct CurlCommandTests {

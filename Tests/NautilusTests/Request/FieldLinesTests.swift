@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// A header that is read where it lies is the one that all of its fields make.
 @Suite("Field lines, read where they lie")

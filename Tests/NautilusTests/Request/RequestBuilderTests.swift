@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("RequestBuilder")
 struct RequestBuilderTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A path component that is a secret", .endsInTime)
 struct SensitiveRouteTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The server's account of a refusal (RFC 9457)")
 struct ProblemDetailsTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Text results in the charset that they declare")
 struct TextCharsetTests {

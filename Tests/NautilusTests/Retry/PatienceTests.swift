@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("What the server has rejected with a time to come back may wait for it")
 struct PatienceTests {
@@ -188,7 +189,7 @@ private final class RejectingServer: HttpTransport {
     /// How many requests it has seen.
     var count: Int { state.withLock { $0.count } }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         let now = clock.now.offset
         let isTaken = state.withLock { state in
             state.count += 1

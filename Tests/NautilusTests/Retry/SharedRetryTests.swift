@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusHTTP
 
 @Suite("What calls agree on that were given one answer", .endsInTime)
 struct SharedRetryTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Retries of a process that was suspended")
 struct SuspendedRetryTests {

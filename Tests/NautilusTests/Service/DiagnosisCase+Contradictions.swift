@@ -3,7 +3,9 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
+@testable import NautilusURLSession
 
 /// A service, a request on it, and what is to be found; `service` is what the service alone shows.
 extension DiagnosisCase {

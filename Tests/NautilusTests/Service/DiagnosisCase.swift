@@ -3,7 +3,9 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
+@testable import NautilusURLSession
 
 /// A service, a request on it, and what is to be found; `service` is what the service alone shows.
 struct DiagnosisCase: Sendable, CustomTestStringConvertible {
@@ -223,7 +225,7 @@ struct OwnKeys: CallInterceptor {
 final class OwnTransport: HttpTransport {
     var sharedObjects: [any AnyObject & Sendable] { [self] }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         HttpResponse(status: 200, header: [:], body: Data(), url: request.url)
     }
 }

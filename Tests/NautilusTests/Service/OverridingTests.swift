@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A service derived from another")
 struct OverridingTests {

@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Rules known by the type of a property")
 struct RuleByTypeTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusEnvironments
+@testable import NautilusHTTP
 
 @Suite("The selection of a switch of services")
 struct SelectionTests {

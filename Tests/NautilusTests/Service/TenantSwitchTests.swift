@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A service with a selection of its own that is changed by `with`")
 struct TenantSwitchTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 extension DownloadTests {
@@ -108,11 +109,11 @@ private struct LengthlessTransport: HttpTransport {
     let header: HttpHeader
     let bytes: Data
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         HttpResponse(header: header, body: bytes)
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         let halves = Locked([bytes.prefix(bytes.count / 2), bytes.dropFirst(bytes.count / 2)])
         let body = HttpBodyStream { halves.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
         return HttpResponse(header: header, body: body)

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A feed lives through an outage of its server", .endsInTime)

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A hundred feeds and sockets of a server that hangs up do not come together", .endsInTime)
@@ -122,7 +123,7 @@ struct FeedPaceTests {
 
         init(_ clock: ManualClock) { self.clock = clock }
 
-        func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
             let now = clock.now.offset
             starts.withLock { $0.append(now) }
             let socket = ScriptedWebSocketTransport(

@@ -3,6 +3,7 @@ import NautilusTesting
 import TestSupport
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 /// A server of events that is down for a while, and the services that read them, in virtual time.
@@ -30,11 +31,11 @@ final class FeedServer: HttpTransport {
     var starts: [Duration] { asked.withLock { $0.map(\.at) } }
     var lastEventIds: [String?] { asked.withLock { $0.map(\.lastEventId) } }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         throw TransportError(.unsupportedURL)
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         let (now, last) = (clock.now.offset, request.header[.lastEventId])
         asked.withLock { $0.append((now, last)) }
         if outage.contains(now) { return try await answerWhileDown() }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 /// 12.4: a server that takes connections and is of no use, by mistake or on purpose, and never more often than it should be.
@@ -188,11 +189,11 @@ private final class Server: HttpTransport {
         (self.clock, self.answer) = (clock, answer)
     }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         throw TransportError(.unsupportedURL)
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         let now = clock.now.offset
         let number = starts.withLock { starts in
             starts.append(now)

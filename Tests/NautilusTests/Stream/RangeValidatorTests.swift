@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("What tells whether the rest of a file belongs to its beginning")

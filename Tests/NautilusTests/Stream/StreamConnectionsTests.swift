@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// Streams of one's own, made of connections.
 @Suite("The connections of a stream of one's own")

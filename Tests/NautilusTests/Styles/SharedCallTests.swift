@@ -4,6 +4,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCombine
+@testable import NautilusHTTP
 
 @Suite("A call for several takers", .endsInTime)
 struct SharedCallTests {

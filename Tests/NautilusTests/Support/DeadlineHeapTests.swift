@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("DeadlineHeap and SleepQueue")
 struct DeadlineHeapTests {

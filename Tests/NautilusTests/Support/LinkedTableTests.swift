@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("LinkedTable: values by key, in an order of their own")
 struct LinkedTableTests {

@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Values of which the least recently used gives way")
 struct RecentlyUsedTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("SHA-1")
 struct Sha1Tests {

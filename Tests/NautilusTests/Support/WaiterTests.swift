@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Locked.wait: cancellation and joining find each other", .endsInTime)
 struct WaiterTests {

@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("WaitingLine: by urgency, then by arrival")
 struct WaitingLineTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("A crowd that waits for one refresh", .endsInTime)
 struct CrowdTests {

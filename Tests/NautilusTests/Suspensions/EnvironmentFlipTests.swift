@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The environment changes before each job of a call, or at each reading of its service", .endsInTime)
 struct EnvironmentFlipTests {

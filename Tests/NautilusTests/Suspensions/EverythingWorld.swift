@@ -5,6 +5,7 @@ import NautilusTraffic
 import TestSupport
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// One call that awaits everything there is to await: an async header, interceptors of both kinds, a queue, a pace, a
 /// rejected token and its refresh, a 503 and its backoff, a gate, a redirect, and a slow answer with a hedge.

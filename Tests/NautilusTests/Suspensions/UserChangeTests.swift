@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The user changes before each job of a call", .endsInTime)
 struct UserChangeTests {

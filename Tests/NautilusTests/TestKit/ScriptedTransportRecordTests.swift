@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 extension TestKit {
     @Suite("ScriptedTransport, time, bodies and records")

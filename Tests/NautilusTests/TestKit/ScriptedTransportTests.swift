@@ -219,10 +219,9 @@ extension ScriptedTransport {
         number: Int = 1
     ) async throws -> HttpResponse<Data> {
         let url = try #require(URL(string: "https://api.example.com\(path)"))
-        let origin = try #require(HttpOrigin(url))
         return try await send(
             HttpRequest(method: method, url: url, header: header, body: body),
-            context: AttemptContext(number: number, serviceOrigin: origin)
+            context: TransportContext(number: number)
         )
     }
 }

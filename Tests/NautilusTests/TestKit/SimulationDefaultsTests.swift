@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 extension TestKit {
     @Suite("Simulation: what is given no clock and no randomness has its own")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Errors, traces and observers print each fact once, in plain words")
 struct PrintedTextsTests {

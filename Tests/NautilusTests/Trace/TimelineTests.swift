@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("The timeline of a trace")
 struct TimelineTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("CircuitBreaker", .endsInTime)
@@ -235,7 +236,7 @@ private struct SilentTransport: HttpTransport {
     let clock: ManualClock
     let wait: Duration
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         context.beginWaitingForConnection()
         if wait > .zero { try await clock.sleep(for: wait) }
         context.endWaitingForConnection()

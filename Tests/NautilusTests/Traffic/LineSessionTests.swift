@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// A line can be long: who has signed out does not wait at its end for an error.
 @Suite("A request that waits in a line leaves it when its session is over")

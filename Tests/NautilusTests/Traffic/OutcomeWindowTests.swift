@@ -2,6 +2,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("OutcomeWindow: what has happened of late")

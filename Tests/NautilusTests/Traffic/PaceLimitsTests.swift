@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("PaceLimits: what servers tell of their limits, and what is made of it")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 @Suite("Pacing: a request that the server has redirected counts", .endsInTime)
 struct RedirectedPacingTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("Failures that come slowly, and waits in queues")

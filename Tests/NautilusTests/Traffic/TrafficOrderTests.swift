@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("The order of what holds requests back")
@@ -59,7 +60,7 @@ private final class CountingServer: HttpTransport {
         (self.quota, self.clock) = (quota, clock)
     }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         let window = clock.now.offset.components.seconds
         let count = windows.withLock { windows in
             windows[window, default: 0] += 1

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusTraffic
 
 @Suite("A storm on all that holds requests back")
@@ -277,7 +278,7 @@ private struct Arriving: NetworkInterceptor {
     }
 }
 
-/// Behind all others.
+/// Behind all others. Tells the server the name of the request.
 private struct Passing: NetworkInterceptor {
     let clock: ManualClock
     let book: StormBook
@@ -288,7 +289,9 @@ private struct Passing: NetworkInterceptor {
         let wait = now - book.passed(context.name, at: now)
         // The longest wait, the time for releases that are spread, and a few turns.
         if wait > longest + max(.seconds(1), longest / 10) + .milliseconds(100) { book.note("waited for \(wait)") }
-        return try await next(request)
+        var named = request
+        named.header["X-Storm-Name"] = context.name
+        return try await next(named)
     }
 }
 
@@ -303,13 +306,13 @@ private struct RoughServer: HttpTransport {
 
     var token: Int { newest.withLock { $0 } }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         let now = clock.now.offset
         var probe: Int?
         if request.url.path != "/moved" {
             book.noteSend(in: weather.isPartitioned ? request.header["X-User"] ?? "" : "", at: now)
             if request.url.path == "/a", case .halfOpen = breaker.state(of: trafficOrigin) {
-                probe = book.beginProbe(context.name, at: now)
+                probe = book.beginProbe(request.header["X-Storm-Name"] ?? "", at: now)
             }
         }
         defer { if let probe { book.endProbe(probe) } }
@@ -317,7 +320,7 @@ private struct RoughServer: HttpTransport {
         return book.isCalm ? .test() : answer(to: request, sent: now)
     }
 
-    func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         throw CancellationError()
     }
 

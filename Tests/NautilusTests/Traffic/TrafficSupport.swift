@@ -3,6 +3,7 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// A request of the tests of this folder.
 let trafficRequest: HttpRequest = {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// A shared thing, and the requests that come to it in one interleaving of many.
 protocol VisitedWorld: Sendable {

@@ -3,6 +3,9 @@
     import Testing
 
     @testable import Nautilus
+    @testable import NautilusHTTP
+    @testable import NautilusURLSession
+    @testable import NautilusCurl
 
     @Suite("The body of an answer that libcurl brings", .enabled(if: ContentDecoder.undoesGzip, "no zlib"))
     struct AnswerBodyTests {

@@ -3,6 +3,9 @@
     import Testing
 
     @testable import Nautilus
+    @testable import NautilusHTTP
+    @testable import NautilusURLSession
+    @testable import NautilusCurl
 
     @Suite("The codings of bodies are undone", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
     struct ContentDecoderTests {

@@ -3,6 +3,9 @@
     import Testing
 
     @testable import Nautilus
+    @testable import NautilusHTTP
+    @testable import NautilusURLSession
+    @testable import NautilusCurl
 
     @Suite("Several codings of one body", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
     struct ContentDecodersTests {

@@ -3,6 +3,9 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("A streamed body between a task and a loop", .endsInTime)
 struct CurlBodyTests {

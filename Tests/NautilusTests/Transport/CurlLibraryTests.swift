@@ -3,6 +3,9 @@
     import Testing
 
     @testable import Nautilus
+    @testable import NautilusHTTP
+    @testable import NautilusCurl
+    @testable import NautilusURLSession
 
     @Suite("libcurl is used where that is safe")
     struct CurlLibraryTests {

@@ -3,6 +3,9 @@
     import Testing
 
     @testable import Nautilus
+    @testable import NautilusHTTP
+    @testable import NautilusURLSession
+    @testable import NautilusCurl
 
     @Suite("A loop of libcurl that its last user has left", .enabled(if: CurlTransport.unavailability == nil))
     struct CurlLoopTests {
@@ -16,11 +19,10 @@
 
         private func transfer() throws -> CurlTransfer {
             let url = try #require(URL(string: "http://127.0.0.1:9/"))
-            let origin = try #require(HttpOrigin(url))
             return CurlTransfer(
                 CurlExchange(try own.runningLoop(), download: nil, upload: nil),
                 of: try CurlRequest(HttpRequest(url: url)),
-                context: AttemptContext(serviceOrigin: origin),
+                context: TransportContext(),
                 configuration: own.configuration
             )
         }

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("A header that libcurl hands over line by line")
 struct CurlResponseHeadTests {

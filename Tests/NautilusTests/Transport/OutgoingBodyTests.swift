@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("A body on its way into a streamed exchange")
 struct OutgoingBodyTests {
@@ -17,7 +20,7 @@ struct OutgoingBodyTests {
         let stream = HttpBodyStream { nil }
         var request = request
         request.body = .stream(stream)
-        let context = AttemptContext(serviceOrigin: try #require(URL(string: "http://a.com").flatMap(HttpOrigin.init)))
+        let context = TransportContext()
         let transport = URLSessionTransport()
         await #expect(throws: (any Error).self) { try await transport.stream(request, context: context) }
         #expect(stream.isReplayable)

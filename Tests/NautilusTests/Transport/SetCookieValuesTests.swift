@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("Set-Cookie values that Foundation joined by commas are taken apart")
 struct SetCookieValuesTests {

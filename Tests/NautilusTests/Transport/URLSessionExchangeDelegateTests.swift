@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("The delegate's table of exchanges", .endsInTime)
 struct URLSessionExchangeDelegateTests {
@@ -10,7 +13,7 @@ struct URLSessionExchangeDelegateTests {
         let transport = URLSessionTransport()
         // No server listens at port 1.
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
-        let context = AttemptContext(serviceOrigin: try #require(HttpOrigin(url)))
+        let context = TransportContext()
         for number in 0..<64 {
             let sending = Task { try await transport.send(HttpRequest(url: url), context: context) }
             for _ in 0..<(number % 8) { await Task.yield() }
@@ -22,7 +25,7 @@ struct URLSessionExchangeDelegateTests {
 
     private func exchange(responseLimit: Int) throws -> URLSessionExchange {
         let request = HttpRequest(url: try #require(URL(string: "http://127.0.0.1")))
-        let context = AttemptContext(serviceOrigin: try #require(request.origin))
+        let context = TransportContext()
         return URLSessionExchange(of: request, context: context, responseLimit: responseLimit)
     }
 

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 /// Frames as a server writes them, by hand: the library under test has no part in it (RFC 6455 §5.2).
 enum ServerFrame {

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 /// The cases of Autobahn's suite for web sockets, groups 1 to 7, as bytes for the machine without a socket: what is echoed,
 /// what is answered, and by which code the connection fails.

@@ -3,6 +3,9 @@ import NautilusTesting
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("A web socket between its callers and a loop", .endsInTime)
 struct WebSocketChannelTests {

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("The frames of a web socket's server")
 struct WebSocketDecoderTests {

@@ -4,6 +4,9 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
+@testable import NautilusURLSession
 
 @Suite("Fuzzed frames of a web socket")
 struct WebSocketFuzzTests {

@@ -2,7 +2,10 @@ import Foundation
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCurl
+@testable import NautilusHTTP
 @testable import NautilusStreams
+@testable import NautilusURLSession
 
 @Suite("A web socket without a socket")
 struct WebSocketMachineTests {

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 /// Its first connection has broken off before anything was sent over it.
 final class GoneAtFirst: WebSocketTransport, WebSocketConnection {
@@ -11,7 +12,7 @@ final class GoneAtFirst: WebSocketTransport, WebSocketConnection {
         self.next = next
     }
 
-    func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+    func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
         let isFirst = isFirst.withLock { isFirst in
             defer { isFirst = false }
             return isFirst

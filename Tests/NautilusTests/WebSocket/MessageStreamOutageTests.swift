@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A web socket lives through an outage of its server", .endsInTime)
@@ -32,7 +33,7 @@ struct MessageStreamOutageTests {
             )
         }
 
-        func open(_ request: HttpRequest, context: AttemptContext) async throws -> WebSocketOpening {
+        func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
             let now = clock.now.offset
             starts.withLock { $0.append(now) }
             guard outage.contains(now) else { return try await sockets.open(request, context: context) }

@@ -4,6 +4,8 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusCaching
+@testable import NautilusCurl
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A web socket: opened, and messages both ways", .endsInTime)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 @Suite("A web socket that is closed on this side", .endsInTime)

@@ -2,6 +2,7 @@ import Foundation
 import NautilusTesting
 
 @testable import Nautilus
+@testable import NautilusHTTP
 @testable import NautilusStreams
 
 /// The shared parts of the web-socket tests: requests, a service, and a server that repeats what it hears.

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import Nautilus
+import NautilusHTTP
 
 /// A transport on async-http-client, for servers and for what `URLSession` on Linux cannot do.
 ///
@@ -43,7 +43,7 @@ public final class AsyncHTTPClientTransport: HttpTransport {
     ///
     /// - Throws: `TransportError`; `InvalidRequest` for a method or a header that cannot be sent; the error of a body
     ///   stream; `CancellationError`, at once when the task is cancelled.
-    public func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    public func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         if case .stream = request.body { return try await collect(stream(request, context: context), context) }
         let exchange = ClientExchange(
             method: request.method,
@@ -58,7 +58,7 @@ public final class AsyncHTTPClientTransport: HttpTransport {
     /// `HttpTransport.stream(_:context:)`.
     ///
     /// - Throws: The same errors as ``send(_:context:)``.
-    public func stream(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<HttpBodyStream> {
+    public func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream> {
         let chunks = ResponseChunks()
         let exchange = ClientExchange(method: request.method, context: context, responseLimit: .max, chunks: chunks)
         let answer = try await answer(to: request, exchange, context)
@@ -70,7 +70,7 @@ public final class AsyncHTTPClientTransport: HttpTransport {
     private func answer(
         to request: HttpRequest,
         _ exchange: ClientExchange,
-        _ context: AttemptContext
+        _ context: TransportContext
     ) async throws -> ClientExchange.Answer {
         let departure = try Departure(
             of: exchange,
@@ -90,7 +90,7 @@ public final class AsyncHTTPClientTransport: HttpTransport {
     /// The whole response of a request whose body was streamed. If the body fails, its beginning is noted.
     private func collect(
         _ response: HttpResponse<HttpBodyStream>,
-        _ context: AttemptContext
+        _ context: TransportContext
     ) async throws -> HttpResponse<Data> {
         var bytes = Data()
         do {

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
-import Nautilus
+import NautilusHTTP
 
 /// One request under way, and the caller who waits for its answer.
 ///
@@ -47,7 +47,7 @@ final class ClientExchange: HTTPClientResponseDelegate {
 
     private let method: HttpMethod
     /// Knows how long the exchange may take, and is told when the header comes.
-    private let context: AttemptContext
+    private let context: TransportContext
     /// The most bytes of a body that is not streamed.
     private let responseLimit: Int
     /// Where the body goes when it is streamed; nil when it is not.
@@ -55,7 +55,7 @@ final class ClientExchange: HTTPClientResponseDelegate {
     /// Guards everything about the exchange: the client reports on its threads, the caller cancels on any.
     private let state = NIOLockedValueBox(State())
 
-    init(method: HttpMethod, context: AttemptContext, responseLimit: Int, chunks: ResponseChunks? = nil) {
+    init(method: HttpMethod, context: TransportContext, responseLimit: Int, chunks: ResponseChunks? = nil) {
         self.method = method
         self.context = context
         self.responseLimit = responseLimit

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
-import Nautilus
+import NautilusHTTP
 
 /// The requests that have a connection, and those that wait for one, origin by origin.
 ///

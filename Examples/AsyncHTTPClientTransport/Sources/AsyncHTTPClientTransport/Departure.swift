@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Nautilus
+import NautilusHTTP
 
 /// A request that is ready to be sent, and what it takes to send it.
 final class Departure: Sendable {
@@ -11,7 +11,7 @@ final class Departure: Sendable {
     let origin: HttpOrigin
     let connections: ClientConnections
     /// The context, which knows how long the exchange may take.
-    let context: AttemptContext
+    let context: TransportContext
 
     init(
         of exchange: ClientExchange,
@@ -19,7 +19,7 @@ final class Departure: Sendable {
         for source: HttpRequest,
         to origin: HttpOrigin,
         over connections: ClientConnections,
-        context: AttemptContext
+        context: TransportContext
     ) {
         self.exchange = exchange
         self.request = request

@@ -4,7 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOPosix
-import Nautilus
+import NautilusHTTP
 
 extension HTTPClient.Request {
     /// The client's form of `request`.

@@ -1,6 +1,6 @@
 import Foundation
 import NIOHTTP1
-import Nautilus
+import NautilusHTTP
 
 extension HttpResponse {
     init(_ answer: ClientExchange.Answer, body: Body, url: URL?) {

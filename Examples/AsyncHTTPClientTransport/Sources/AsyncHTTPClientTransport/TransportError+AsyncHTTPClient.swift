@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
-import Nautilus
+import NautilusHTTP
 
 extension TransportError {
     /// A body with codings that were not asked for.

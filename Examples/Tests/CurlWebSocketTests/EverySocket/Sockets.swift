@@ -14,10 +14,7 @@ func tryOpening(
     header: HttpHeader = [:],
     through transport: any WebSocketTransport = SocketsUnderTest.shared
 ) async throws -> WebSocketOpening {
-    guard let origin = HttpOrigin(url) ?? URL(string: "ws://127.0.0.1").flatMap({ HttpOrigin($0) }) else {
-        throw URLError(.badURL)
-    }
-    return try await transport.open(HttpRequest(url: url, header: header), context: .init(serviceOrigin: origin))
+    try await transport.open(HttpRequest(url: url, header: header), context: TransportContext())
 }
 
 /// Opens a socket.

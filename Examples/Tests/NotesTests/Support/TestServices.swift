@@ -2,6 +2,7 @@ import DemoServers
 import Foundation
 import Nautilus
 import NautilusTesting
+import NautilusURLSession
 import NotesAPI
 
 extension NotesService {

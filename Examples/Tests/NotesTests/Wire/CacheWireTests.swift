@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusCaching
 import NautilusTesting
+import NautilusURLSession
 import Testing
 
 @Suite("Caching over real sockets", .timeLimit(.minutes(10)))

@@ -3,6 +3,7 @@ import Foundation
 import Nautilus
 import NautilusTesting
 import NautilusTraffic
+import NautilusURLSession
 import Testing
 
 /// Server and client measure on one clock that stands still between the steps, so that no count depends on the machine.

@@ -11,7 +11,7 @@ func send(
     through transport: any HttpTransport = TransportUnderTest.make()
 ) async throws -> HttpResponse<Data> {
     let request = HttpRequest(method: method, url: url, header: header, body: body)
-    return try await transport.send(request, context: context(of: url))
+    return try await transport.send(request, context: TransportContext())
 }
 
 /// Sends one request, and returns its response before the body.
@@ -21,13 +21,7 @@ func stream(
     body: HttpBody.Payload = .empty,
     through transport: any HttpTransport = TransportUnderTest.make()
 ) async throws -> HttpResponse<HttpBodyStream> {
-    try await transport.stream(HttpRequest(method: method, url: url, body: body), context: context(of: url))
-}
-
-/// A first attempt at `url`.
-func context(of url: URL) throws -> AttemptContext {
-    guard let origin = HttpOrigin(url) else { throw URLError(.badURL) }
-    return AttemptContext(serviceOrigin: origin)
+    try await transport.stream(HttpRequest(method: method, url: url, body: body), context: TransportContext())
 }
 
 /// Sends a GET to a server that answers the first request with `bytes` and then closes the connection.

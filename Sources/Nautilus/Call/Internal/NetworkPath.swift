@@ -116,7 +116,7 @@ struct NetworkPath: Sendable {
             countsForAttempt: role != .subrequest,
             mayOutliveAttempt: role == .subrequest || context.hedged != nil
         )
-        let (outcome, timeout) = await follow(request, context.preparing(number), opening)
+        let (outcome, timeout) = await follow(request, context, opening)
         return try settle(outcome, timedOut: timeout)
     }
 

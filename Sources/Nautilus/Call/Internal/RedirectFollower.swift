@@ -129,14 +129,16 @@ struct RedirectFollower: Sendable {
         do {
             var response =
                 context.streamsResponse
-                ? try await stream(request, context) : try await transport.send(request, context: context)
+                ? try await stream(request, context) : try await transport.send(request, context: context.forTransport)
             if response.url == nil { response.url = request.url }
             if let retryAfterField { response.header.translateHint(of: retryAfterField) }
             guard let entry else { return (.response(response), nil) }
             let record = finish(&response, entry, of: request)
             return (.response(response), record)
         } catch var error {
-            var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
+            // A transport writes nothing once the session is over.
+            let delivery = error is RefreshError ? Delivery.notSent : .maybeExecuted
+            var failure = HttpError(wrapping: error, stage: .send, delivery: delivery)
             if failure.kind == .cancelled, progress.isUnsent {
                 (error, failure.delivery) = (TransportError.cancelledUnsent, .notSent)
             }
@@ -205,7 +207,7 @@ struct RedirectFollower: Sendable {
 
     /// Makes a hop whose body is read while it arrives, and is kept in the response's `stream`.
     private func stream(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
-        let streamed = try await transport.stream(request, context: context)
+        let streamed = try await transport.stream(request, context: context.forTransport)
         var response = streamed.replacingBody(Data())
         response.stream = streamed.body
         return response

@@ -70,7 +70,7 @@ struct WebSocketHandshake: HttpTransport {
 
     func take() -> (any WebSocketConnection)? { opened.withLock { $0.take() } }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         _ = take()
         var handshake = request
         handshake.url = request.url.withWebSocketScheme

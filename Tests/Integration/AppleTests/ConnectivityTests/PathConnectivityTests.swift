@@ -3,6 +3,7 @@ import NetworkStandIn
 import Testing
 
 @testable import Nautilus
+@testable import NautilusHTTP
 
 // One at a time: there is one network.
 @Suite("PathConnectivity", .serialized)

@@ -17,7 +17,7 @@ struct InstantTransport: HttpTransport {
         response = HttpResponse(status: 200, header: header.merging(fields), body: Note.json)
     }
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         response
     }
 }

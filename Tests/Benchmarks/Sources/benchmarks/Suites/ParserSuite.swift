@@ -286,7 +286,7 @@ private final class Chunks: @unchecked Sendable {
 
 private struct ReplyTransport: HttpTransport {
     let reply: @Sendable (HttpRequest) -> HttpResponse<Data>
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> { reply(request) }
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> { reply(request) }
 }
 
 private struct ReplyService: HttpService {

@@ -5,7 +5,7 @@ import Nautilus
 struct ServerTransport: HttpTransport {
     let server: Server
 
-    func send(_ request: HttpRequest, context: AttemptContext) async throws -> HttpResponse<Data> {
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         do {
             return HttpResponse(status: 200, body: try await answer(to: request), url: request.url)
         } catch let rejection as Rejection {

@@ -1,1 +1,1 @@
-../../../../../Sources/Nautilus/Support/Internal/Locked.swift
+../../../../../Sources/NautilusHTTP/Support/Internal/Locked.swift

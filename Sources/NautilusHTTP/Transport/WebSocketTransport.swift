@@ -1,0 +1,82 @@
+import Foundation
+
+/// Opens web sockets, with no redirects, no retries and no policy, like an ``HttpTransport`` for exchanges.
+///
+/// ```swift
+/// struct Offline: WebSocketTransport {
+///     func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
+///         throw TransportError(.notConnectedToInternet)
+///     }
+/// }
+/// ```
+public protocol WebSocketTransport: Sendable {
+    /// Sends the opening request once, and returns the connection, or the answer that came instead.
+    ///
+    /// Cancelling the task ends the attempt at once, with `CancellationError`. Timeouts are left to the caller.
+    ///
+    /// - Parameters:
+    ///   - request: A GET to a URL with the scheme `wss` or `ws`. The transport sets the fields of the handshake
+    ///     itself, except for `Sec-WebSocket-Protocol`.
+    ///   - context: The facts about the attempt that the transport may know.
+    /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
+    func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening
+}
+
+/// The result of an attempt to open a web socket.
+public enum WebSocketOpening: Sendable {
+    /// The socket is open; the header is that of the 101.
+    case opened(any WebSocketConnection, header: HttpHeader)
+    /// The server has answered with another status, such as 401, a redirect or 503.
+    case declined(HttpResponse<Data>)
+}
+
+/// An open web socket. Releasing it closes it.
+public protocol WebSocketConnection: Sendable {
+    /// Sends one message; returns when the connection is ready for more, so that a fast sender is slowed down. After
+    /// any error except a cancellation, the connection is unusable: ``receive()`` throws, too, after the messages that
+    /// have arrived.
+    ///
+    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` if the connection had broken off
+    ///   before, so that the message may be sent over another one; `CancellationError`.
+    func send(_ message: WebSocketMessage) async throws
+    /// Waits for the next message. Called by one task at a time. Only a bounded number of messages is read ahead. Pings
+    /// are answered while a task waits.
+    ///
+    /// - Throws: ``WebSocketClosure`` after the last message; ``TransportError`` if the connection has broken off;
+    ///   `CancellationError`, after which the connection is unusable.
+    func receive() async throws -> WebSocketMessage
+    /// Sends a ping and waits for its pong (RFC 6455 §5.5.2), which comes only while a task receives.
+    ///
+    /// - Throws: The errors of ``send(_:)``.
+    func ping() async throws
+    /// Closes the socket; waiting callers get an error. Only the first closing counts.
+    func close(_ closure: WebSocketClosure) async
+}
+
+/// A transport that opens no web sockets, for platforms without them: Foundation has web sockets only on Apple's
+/// platforms, and Linux needs a usable libcurl.
+public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
+    /// Why there are no web sockets, in words for people; nil if the only reason is that Foundation has none.
+    public let reason: String?
+
+    /// Creates the transport.
+    ///
+    /// - Parameter reason: Why there are no web sockets, besides Foundation's having none. Default: nil, no further
+    ///   reason.
+    public init(reason: String? = nil) {
+        self.reason = reason
+    }
+
+    /// Always fails.
+    ///
+    /// - Throws: Itself.
+    public func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
+        throw self
+    }
+
+    /// Says what is missing, why, and the remedy.
+    public var description: String {
+        "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
+            + "webSocketTransport that is built on another client."
+    }
+}

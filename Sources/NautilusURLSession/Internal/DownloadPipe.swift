@@ -1,0 +1,270 @@
+import Foundation
+import NautilusHTTP
+
+/// The unread part of a body, with its beginning in memory and the rest on disk.
+///
+/// It has one writer, which never waits, and one reader. Bytes are collected until they are read, so that a reader
+/// slower than the network gets few large chunks and not many small ones.
+final class DownloadPipe: Sendable {
+    /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough
+    /// to be held for a thousand readers.
+    static let limit = 262_144
+
+    /// The size of a file on disk at which the next one is begun: 16 MiB. A file is removed as soon as it has been
+    /// read, so that no file grows with the body if a reader is always a little behind.
+    static let fileSize = 16_777_216
+
+    private struct Spool {
+        let file: SpoolFile
+        var length = 0
+    }
+
+    private struct State {
+        var bytes = Data()
+        /// The bytes that did not fit into memory, the oldest first.
+        var spools: [Spool] = []
+        /// The reader's position in the first file, and how many bytes in all files are still unread.
+        var (position, spooled) = (0, 0)
+        /// How the body has ended; nil while more may arrive.
+        var end: Result<Void, any Error>?
+        var reader: CheckedContinuation<Void, Never>?
+
+        mutating func write(_ new: Data, limit: Int) throws(TransportError) {
+            if spools.isEmpty, bytes.count + new.count <= DownloadPipe.limit { return bytes.append(new) }
+            guard spooled + new.count <= limit else { throw SpoolFile.overflow(limit, .maybeExecuted) }
+            if (spools.last?.length ?? .max) >= DownloadPipe.fileSize { spools.append(Spool(file: try SpoolFile())) }
+            let last = spools.count - 1
+            try spools[last].file.append(new)
+            spools[last].length += new.count
+            spooled += new.count
+        }
+
+        /// Removes and returns the next bytes; empty if there are none.
+        mutating func take() throws(TransportError) -> Data {
+            if !bytes.isEmpty {
+                defer { bytes = Data() }
+                return bytes
+            }
+            guard let spool = spools.first else { return Data() }
+            let next = try spool.file.read(DownloadPipe.limit, from: UInt64(position))
+            position += next.count
+            spooled -= next.count
+            if position == spool.length {
+                spools.removeFirst()
+                position = 0
+            }
+            return next
+        }
+
+        mutating func drop() {
+            (bytes, spools, position, spooled) = (Data(), [], 0, 0)
+        }
+    }
+
+    private let state = Locked(State())
+    private let spoolLimit: Int
+
+    /// - Parameter spoolLimit: The most bytes that wait on disk; beyond it the body ends with an error.
+    init(spoolLimit: Int) {
+        self.spoolLimit = spoolLimit
+    }
+
+    /// Adds bytes, unless the body has ended.
+    func write(_ bytes: Data) {
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.end == nil else { return nil }
+            do throws(TransportError) {
+                try state.write(bytes, limit: spoolLimit)
+            } catch {
+                state.end = .failure(error)
+            }
+            return state.reader.take()
+        }
+        reader?.resume()
+    }
+
+    /// Ends the body; only the first end counts. Bytes that arrived before can still be read.
+    func finish(_ end: Result<Void, any Error> = .success(())) {
+        close(end, dropping: false)
+    }
+
+    /// Ends the body because its reader has gone. Unread bytes are dropped, and the end is a cancellation even if all
+    /// bytes had arrived, so that the part that was read is not taken for the whole.
+    func abandon() {
+        close(.failure(CancellationError()), dropping: true)
+    }
+
+    private func close(_ end: Result<Void, any Error>, dropping: Bool) {
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if dropping || state.end == nil { state.end = end }
+            if dropping { state.drop() }
+            return state.reader.take()
+        }
+        reader?.resume()
+    }
+
+    /// Waits for bytes and returns the next ones; nil after the last.
+    ///
+    /// - Throws: The error with which the body has ended.
+    func next() async throws -> Data? {
+        while true {
+            let (bytes, end) = try state.withLock { state in (try state.take(), state.end) }
+            if !bytes.isEmpty { return bytes }
+            if let end {
+                try end.get()
+                return nil
+            }
+            await withCheckedContinuation { reader in
+                let isReady = state.withLock { state in
+                    let isReady = !state.bytes.isEmpty || !state.spools.isEmpty || state.end != nil
+                    if !isReady { state.reader = reader }
+                    return isReady
+                }
+                if isReady { reader.resume() }
+            }
+        }
+    }
+}
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// A temporary file that only its owner may read, and that is removed with the object.
+///
+/// On Linux, all of Foundation's sessions share one queue; a session that waited for a slow reader, or for a body that
+/// is still being made, would hold up all others. So bytes that cannot be passed on yet wait here, and not in memory.
+final class SpoolFile: Sendable {
+    /// Where the file is; nil for a file that is only read back by this object. Such a file has no name, so that a
+    /// killed process leaves nothing behind.
+    let url: URL?
+    private let handle: FileHandle
+    private let delivery: Delivery
+
+    /// Creates an empty file without a name.
+    ///
+    /// - Parameter folder: The folder for the file. Default: the system's folder for temporary files.
+    /// - Throws: `TransportError` when it cannot be created.
+    convenience init(in folder: URL = FileManager.default.temporaryDirectory) throws(TransportError) {
+        // The request may have been executed, since a body is arriving.
+        try self.init(in: folder, keepsName: false, delivery: .maybeExecuted)
+    }
+
+    private init(in folder: URL, keepsName: Bool, delivery: Delivery) throws(TransportError) {
+        self.delivery = delivery
+        let url = folder.appendingPathComponent(AbandonedFiles.Purpose.spool.name())
+        let descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(delivery) }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        self.url = keepsName ? url : nil
+        if keepsName {
+            AbandonedFiles.hold(descriptor)
+        } else {
+            _ = unlink(url.path)
+        }
+    }
+
+    deinit {
+        if let url { try? FileManager.default.removeItem(at: url) }
+    }
+
+    /// Creates a file with the chunks of `stream`, which is sent when it is complete. The file has a name, by which it
+    /// is sent; files that killed processes have left are removed.
+    ///
+    /// - Parameters:
+    ///   - limit: The most bytes.
+    ///   - folder: The folder for the file. Default: the system's folder for temporary files.
+    /// - Throws: `TransportError` if the file cannot be written or would be larger than `limit`, or if the stream has
+    ///   been read before; the errors of the stream.
+    convenience init(
+        _ stream: HttpBodyStream,
+        limit: Int,
+        in folder: URL = FileManager.default.temporaryDirectory
+    ) async throws {
+        try self.init(in: folder, keepsName: true, delivery: .notSent)
+        AbandonedFiles.collect(.spool, in: folder)
+        do {
+            var size = 0
+            for try await chunk in stream {
+                size += chunk.count
+                guard size <= limit else { throw Self.overflow(limit, .notSent) }
+                try append(chunk)
+            }
+        } catch let error as HttpBodyStream.ReadError {
+            throw TransportError(error)
+        }
+        // A cancelled stream ends early without an error, and half a body must not be sent.
+        try Task.checkCancellation()
+    }
+
+    /// - Throws: `TransportError`, above all if the disk is full.
+    func append(_ bytes: Data) throws(TransportError) {
+        do {
+            try handle.seekToEnd()
+            try handle.write(contentsOf: bytes)
+        } catch {
+            throw Self.failure(delivery)
+        }
+    }
+
+    /// Reads at most `count` bytes from `offset` on.
+    ///
+    /// - Throws: `TransportError`.
+    func read(_ count: Int, from offset: UInt64) throws(TransportError) -> Data {
+        do {
+            try handle.seek(toOffset: offset)
+            return try handle.read(upToCount: count) ?? Data()
+        } catch {
+            throw Self.failure(delivery)
+        }
+    }
+
+    /// - Returns: The error for a body that would take more than `limit` bytes on disk.
+    static func overflow(_ limit: Int, _ delivery: Delivery) -> TransportError {
+        .failed(
+            .dataLengthExceedsMaximum,
+            delivery: delivery,
+            reason: "More than \(limit) bytes of a body would wait on disk; read it faster, send a file, or raise the "
+                + "transport's spoolLimit."
+        )
+    }
+
+    private static func failure(_ delivery: Delivery) -> TransportError {
+        .failed(
+            .cannotWriteToFile,
+            delivery: delivery,
+            reason: "The body did not fit into the folder for temporary files; make room there, or choose another "
+                + "(TMPDIR)."
+        )
+    }
+}
+
+/// The body of a streamed exchange, held by its reader. Releasing it ends the exchange.
+final class StreamedBody: Sendable {
+    private let pipe: DownloadPipe
+    private let end: @Sendable () -> Void
+
+    init(_ pipe: DownloadPipe, end: @escaping @Sendable () -> Void) {
+        self.pipe = pipe
+        self.end = end
+    }
+
+    deinit {
+        end()
+    }
+
+    func next() async throws -> Data? {
+        try Task.checkCancellation()
+        return try await withTaskCancellationHandler {
+            try await pipe.next()
+        } onCancel: {
+            end()
+        }
+    }
+}
