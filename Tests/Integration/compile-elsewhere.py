@@ -26,7 +26,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Without debug information it is built sooner.
 LEAN = ["-debug-info-format", "none"]
-MODULES = ["Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching"]
+MODULES = ["NautilusHTTP", "NautilusURLSession", "NautilusCurl"]
+MODULES += ["Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching"]
 MODULES += ["NautilusEnvironments", "NautilusCombine", "NautilusSessions", "NautilusOAuth", "NautilusTesting", "NautilusTestTraits", "NautilusFleets"]
 
 
@@ -103,7 +104,14 @@ let package = Package(
     dependencies: [{packages}],
     targets: [
         {targets}
-        .target(name: "Nautilus", dependencies: frameworks, swiftSettings: alias),
+        .target(name: "NautilusHTTP", dependencies: frameworks, swiftSettings: alias),
+        .target(name: "NautilusURLSession", dependencies: ["NautilusHTTP"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusCurl", dependencies: ["NautilusHTTP"] + frameworks, swiftSettings: alias),
+        .target(
+            name: "Nautilus",
+            dependencies: ["NautilusHTTP", "NautilusURLSession", "NautilusCurl"] + frameworks,
+            swiftSettings: alias
+        ),
         .target(name: "NautilusStreams", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusPages", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTraffic", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
