@@ -11,6 +11,16 @@ struct FirstEndTests {
     /// What happens after the first end.
     enum Then: CaseIterable, Sendable { case nothing, signIn, signInAndOut, signInElsewhere, expiry, signOut }
 
+    @Test("a session that has ended ends no other way, and that of calls without a session never ends")
+    func onlyOnce() {
+        let session = CallSession()
+        session.finish(.superseded)
+        session.finish(.signedOut)
+        #expect(name(session.end) == "superseded")
+        CallSession.unending.finish(.signedOut)
+        #expect(CallSession.unending.end == nil)
+    }
+
     @Test(
         "F23: every way to ask gives the error of the session's first end, whatever has happened since",
         arguments: SessionEnding.allCases,

@@ -42,6 +42,14 @@ struct OriginPausesTests {
         #expect(gate.remainingPause(of: origin) == .seconds(7))
     }
 
+    @Test("an order to wait for no time sends nobody one after the other", arguments: [0, -1])
+    func noTime(seconds: Int) async throws {
+        let (gate, origin) = (OriginPauses(clock: clock), try testOrigin())
+        gate.close(origin, for: .seconds(seconds))
+        for _ in 1...3 { try await gate.pass(to: origin) }
+        #expect(clock.now.offset == .zero)
+    }
+
     @Test(
         "other origins do not pause",
         arguments: ["https://api.example.com:8443", "http://api.example.com", "https://example.com"]

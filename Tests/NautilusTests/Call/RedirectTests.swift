@@ -231,9 +231,19 @@ struct RedirectTests {
         #expect(transport.count == 21)
     }
 
+    @Test("a Location is followed after no other status", arguments: [300, 304, 305, 404])
+    func otherStatuses(status: Int) async throws {
+        let (outcome, transport) = try await redirected(status, to: "/there")
+        #expect(outcome.error?.kind == .status(status))
+        #expect(transport.count == 1)
+    }
+
     @Test(
         "a Location that leads nowhere is refused",
-        arguments: ["ftp://x.example.com/", "https://", "https://me:secret@api.example.com/", "mailto:a@b.c"]
+        arguments: [
+            "ftp://x.example.com/", "https://", "https://me:secret@api.example.com/", "mailto:a@b.c",
+            "https://me@api.example.com/", "https://:secret@api.example.com/",
+        ]
     )
     func invalidLocation(_ location: String) async throws {
         let (outcome, _) = try await redirected(302, to: location)

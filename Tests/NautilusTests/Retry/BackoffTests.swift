@@ -1,6 +1,7 @@
-import Nautilus
 import NautilusTesting
 import Testing
+
+@testable import Nautilus
 
 @Suite("The schedule of delays")
 struct BackoffTests {
@@ -90,6 +91,28 @@ struct BackoffTests {
                 .seconds(1), .seconds(1),
             ]
         )
+    }
+
+    @Test("the delays of each retry range from the lowest draw to the highest, for a hundred retries at most")
+    func ranges() {
+        #expect(
+            Backoff.exponential(base: .seconds(1)).ranges(ofRetries: 3) == [
+                .zero ... .seconds(1), .zero ... .seconds(2), .zero ... .seconds(4),
+            ]
+        )
+        #expect(
+            Backoff.decorrelated(base: .seconds(1)).ranges(ofRetries: 2) == [
+                .seconds(1) ... .seconds(3), .seconds(1) ... .seconds(9),
+            ]
+        )
+        #expect(Backoff.exponential().ranges(ofRetries: 0).count == 1)
+        #expect(Backoff.exponential().ranges(ofRetries: 1_000).count == 100)
+    }
+
+    @Test("a schedule that is capped keeps the lower cap", arguments: [(30, 30), (90, 60)])
+    func capped(limit: Int, delay: Int) {
+        let backoff = Backoff.constant(.seconds(60), jitter: .none).capped(at: .seconds(limit))
+        #expect(delays(backoff, count: 1) == [.seconds(delay)])
     }
 
     @Test("a draw outside 0...1 is clamped, and NaN counts as zero", arguments: [(7.0, 0.5), (-1, 0), (.nan, 0)])

@@ -19,6 +19,15 @@ struct RatioBudgetTests {
         #expect(drain(budget) == retries)
     }
 
+    @Test("successes pay for retries at the server's invitation, too, in an account of its own")
+    func invited() {
+        let budget = RatioBudget(minimumRetriesPerSecond: 0, clock: clock)
+        for _ in 0..<10 { budget.deposit() }
+        #expect(budget.spend(.unavailable))
+        #expect(!budget.spend(.unavailable))
+        #expect(budget.balance == 1)
+    }
+
     @Test("the minimum is there from the start, and once in every ten seconds")
     func minimum() {
         let budget = RatioBudget(minimumRetriesPerSecond: 0.5, clock: clock)

@@ -77,6 +77,19 @@ struct RetryAfterRetryTests {
         }
     }
 
+    @Test("a decorrelated schedule is jitter, too: whoever is sent away is drawn in as much time again")
+    func decorrelated() async throws {
+        let retrier = BackoffRetrier.factory(
+            .standard.with {
+                $0.backoff = .decorrelated()
+                $0.throttlingBackoff = nil
+                $0.random = FixedRandomSource(1)
+            }
+        )
+        let transport = ScriptedTransport(.status(429, header: ["Retry-After": "2"]), .reply(text: "ok"))
+        #expect(try await outcome(of: Ping.get, retrier: retrier, transport).delays == [.seconds(4)])
+    }
+
     @Test("a schedule that asks for longer than Retry-After is kept")
     func scheduleIsLonger() async throws {
         let retrier = BackoffRetrier.factory(

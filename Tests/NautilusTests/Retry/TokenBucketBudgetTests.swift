@@ -51,6 +51,29 @@ struct TokenBucketBudgetTests {
         #expect(budget.patience == before.patience + patience)
     }
 
+    @Test(
+        "retries at the server's invitation take all of the patience, of which a postponed one takes a tenth",
+        arguments: [(.unavailable, 3), (.postponed, 30)] as [(RetryCharge, Int)]
+    )
+    func patience(charge: RetryCharge, retries: Int) {
+        let budget = TokenBucketBudget(capacity: 3, depositOfSuccess: 1)
+        for _ in 1...retries { #expect(budget.spend(charge)) }
+        #expect(!budget.spend(charge))
+        #expect((budget.patience, budget.balance) == (0, 3))
+        budget.deposit()
+        #expect(budget.patience == 1)
+    }
+
+    @Test("a retry takes a whole token: more than half of a bucket of one is too little")
+    func wholeToken() {
+        let budget = TokenBucketBudget(capacity: 1, depositOfSuccess: 0.6)
+        #expect(budget.spend())
+        budget.deposit()
+        #expect(!budget.spend())
+        budget.deposit()
+        #expect(budget.spend())
+    }
+
     @Test("after an outage every tenth success pays for a retry, exactly, however many there are")
     func longRun() {
         let budget = TokenBucketBudget(depositOfSuccess: 0.1)
