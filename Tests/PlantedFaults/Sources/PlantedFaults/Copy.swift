@@ -53,7 +53,8 @@ struct Copy {
 
     /// The output, if the build fails.
     private func build(_ options: [String]) throws -> String? {
-        let command = ["swift", "build", "--package-path", folder.path, "-debug-info-format", "none"] + options
+        let lean = ["-debug-info-format", "none", "--disable-index-store"]
+        let command = ["swift", "build", "--package-path", folder.path] + lean + options
         let (status, output) = try run(command)
         return status == 0 ? nil : output
     }
@@ -84,9 +85,14 @@ struct Copy {
     private func copyOthers() throws {
         let options = ["-z", "--cached", "--others", "--exclude-standard"]
         let listed = try run(["git", "-C", root.path, "ls-files"] + options).output
-        let paths = Set(listed.split(separator: "\0").map(String.init))
-        let others = paths.filter { sources[$0] == nil && !$0.hasPrefix("Tests/PlantedFaults/") }
-        for path in others {
+        var paths = Set(listed.split(separator: "\0").map(String.init))
+        var tests: [String: String] = [:]
+        for path in paths where path.hasPrefix("Tests/") && path.hasSuffix(".swift") {
+            tests[path] = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        }
+        paths.subtract(tests.keys)
+        paths.formUnion(neededTests(for: Set(faults.flatMap(\.suites)), in: tests))
+        for path in paths where sources[path] == nil {
             let (from, to) = (root.appendingPathComponent(path), folder.appendingPathComponent(path))
             if let link = try? FileManager.default.destinationOfSymbolicLink(atPath: from.path) {
                 try? FileManager.default.removeItem(at: to)

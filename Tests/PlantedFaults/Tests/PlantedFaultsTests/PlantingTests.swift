@@ -56,6 +56,16 @@ struct PlantingTests {
         }
     }
 
+    @Test("The tests that are built are those that are named, and what they use")
+    func testsToBuild() {
+        let files = [
+            "A": "@Suite struct ATests {\n    @Test func a() { b() }\n}", "B": "func b() {}\n@Test func c() {}",
+            "C": "extension T {\n    @Suite struct CTests { @Test func d() {} }\n}", "D": "struct D {}",
+        ]
+        #expect(neededTests(for: ["ATests"], in: files) == ["A", "B", "D"])
+        #expect(neededTests(for: ["CTests"], in: files) == ["C", "D"])
+    }
+
     @Test("A sample has so many faults, in order, and is the same for the same seed")
     func samples() throws {
         let faults = try numbered("func f() {\n\((1...50).map { "a(\($0))" }.joined(separator: "\n"))\n}")
