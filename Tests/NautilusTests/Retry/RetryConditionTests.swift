@@ -6,8 +6,12 @@ import Testing
 
 @Suite("RetryCondition")
 struct RetryConditionTests {
-    private static func error(_ kind: FailureKind, key: String? = nil) throws -> HttpError {
-        let url = try #require(URL(string: "https://api.example.com/notes"))
+    private static func error(
+        _ kind: FailureKind,
+        key: String? = nil,
+        url: String = "https://api.example.com/notes"
+    ) throws -> HttpError {
+        let url = try #require(URL(string: url))
         var request = HttpRequest(method: .post, url: url)
         request.header[.idempotencyKey] = key
         var error = HttpError(kind, stage: .send)
@@ -21,6 +25,26 @@ struct RetryConditionTests {
         #expect(condition.verdict(for: try Self.error(.timeout(.seconds(1)))).isRetryable)
         #expect(!condition.verdict(for: try Self.error(.deadline(.seconds(1)))).isRetryable)
         #expect(!condition.verdict(for: try Self.error(.cancelled)).isRetryable)
+    }
+
+    @Test(
+        "a server on this machine that lets the TLS handshake run out of time is not asked again",
+        arguments: [.timeout(.seconds(1)), .transport(.timedOut)] as [FailureKind]
+    )
+    func noTls(kind: FailureKind) throws {
+        var error = try Self.error(kind, url: "https://localhost:8080/notes")
+        error.delivery = .notSent
+        #expect(!RetryCondition.standard.verdict(for: error).isRetryable)
+        error.delivery = .maybeExecuted
+        #expect(RetryCondition.standard.verdict(for: error).isRetryable)
+    }
+
+    @Test("the verdict on a request without a credential names what became of that")
+    func credential() throws {
+        var error = try Self.error(.authorization)
+        error.underlying = RefreshError.signedOut
+        let cause = try #require(error.cause)
+        #expect(RetryCondition.standard.verdict(for: error).reason == cause)
     }
 
     @Test("a conflict is retried where that is chosen, and only for a request with a key")
