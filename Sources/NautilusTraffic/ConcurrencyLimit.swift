@@ -162,7 +162,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     enum Answer: Hashable, Sendable {
         case go
         case wait
-        case refuse(TrafficRefusal)
+        case refuse(FailureKind.Refusal)
     }
 
     private let limit: Int

@@ -29,7 +29,7 @@ struct FleetContentionTests {
             ),
         ]
 
-        private static func exponential(_ name: String, _ jitter: Jitter, writes: Double) -> Schedule {
+        private static func exponential(_ name: String, _ jitter: Backoff.Jitter, writes: Double) -> Schedule {
             let backoff = Backoff.exponential(base: base, cap: cap, jitter: jitter)
             return Schedule(testDescription: name, backoff: backoff, writes: writes)
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import NautilusFleets
 
-/// The experiment of "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015), through Nautilus.
+/// The experiment of "Exponential Backoff And Backoff.Jitter" (AWS Architecture Blog, 2015), through Nautilus.
 struct ContentionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "contention",

@@ -113,7 +113,7 @@ public struct AttemptContext: Sendable {
 }
 
 extension AttemptContext: Redacted {
-    /// The call and the attempt, `GetNote #17, attempt 2`.
+    /// The call and the attempt, `GetNote (call 17), attempt 2`.
     public var description: String { "\(call), attempt \(number)" }
 
     /// Shows the description: the stored properties lead to the call, and so to its credential.

@@ -34,7 +34,7 @@ public struct HttpError: Error, Sendable {
         set { fields.value.response = newValue }
     }
     /// Where redirects led before the failure; nil when there were none.
-    public var redirects: RedirectSummary? {
+    public var redirects: CallTrace.Redirects? {
         get { fields.value.redirects }
         set { fields.value.redirects = newValue }
     }
@@ -159,7 +159,7 @@ public struct HttpError: Error, Sendable {
         var delivery: Delivery
         var request: RequestSummary?
         var response: HttpResponse<Data>?
-        var redirects: RedirectSummary?
+        var redirects: CallTrace.Redirects?
         var retryAfter: Duration?
         var exchange: CallTrace.Exchange?
         var call: CallIdentity = CallIdentity.none

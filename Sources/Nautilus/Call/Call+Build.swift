@@ -33,7 +33,7 @@ extension Call {
     /// Where the attempt goes: where the call does, unless the request's own URL is another one by now, such as one with a
     /// new signature.
     ///
-    /// - Throws: ``InvalidRequest``; ``EnvironmentChange`` when the request's own URL has another origin by now.
+    /// - Throws: ``InvalidRequest``; ``FailureKind/FailureKind.EnvironmentChange`` when the request's own URL has another origin by now.
     private func targetNow() throws -> CallTarget {
         let target = try bound.target.get()
         return request.url == nil ? target : try target.following(CallTarget(of: request, for: bound.configuration))

@@ -109,7 +109,7 @@ extension HttpError {
             self.init(.cancelled, stage: stage, delivery: delivery)
         case let error as InvalidRequest:
             self.init(.invalidRequest(error), stage: stage, delivery: .notSent)
-        case let error as EnvironmentChange:
+        case let error as FailureKind.EnvironmentChange:
             self.init(.environmentChanged(error), stage: stage, delivery: .notSent)
         case let error as TransportError:
             self.init(error, stage: stage)

@@ -127,14 +127,14 @@ extension Call {
         return nil
     }
 
-    private func pay(_ payment: RetryPayment) -> Bool {
+    private func pay(_ payment: RetryCost) -> Bool {
         guard payment.pay() else { return false }
         note(payment)
         return true
     }
 
     /// Notes what has been paid to a budget last, which a success may refund.
-    func note(_ payment: RetryPayment) {
+    func note(_ payment: RetryCost) {
         paid.removeAll { $0.budget === payment.budget }
         paid.append(payment)
     }

@@ -18,14 +18,14 @@ extension Call {
         let origin = root.request.origin
         let hedging = bound.configuration.hedging
         if book.hedge.isPaid, let budget = hedging?.budget.budget(of: lastBuilt?.origin) {
-            note(RetryPayment(from: budget, for: .hedge))
+            note(RetryCost(from: budget, for: .hedge))
         }
         var budgets = retrier.budgets(for: origin)
         if let budget = hedging?.budget.budget(of: origin) { budgets.append(budget) }
         // The beginning of a stream does not yet prove that the server can bear it.
         let refundable = request.streamsResponse ? [] : paid
         for (index, budget) in budgets.enumerated() where !budgets[..<index].contains(where: { $0 === budget }) {
-            budget.deposit(refunding: refundable.first { $0.budget === budget }?.charge)
+            budget.deposit(refunding: refundable.first { $0.budget === budget }?.reason)
         }
         guard let latency = latency(of: answered, since: root) else { return }
         var records = retrier.latencies

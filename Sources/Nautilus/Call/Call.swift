@@ -19,7 +19,7 @@ final class Call<R: Request> {
     var builder = RequestBuilder()
     var recorder: TraceRecorder
     /// The last payment to each budget.
-    var paid: [RetryPayment] = []
+    var paid: [RetryCost] = []
     /// Whether the call opens the next connection of a stream, which decides itself on another attempt.
     let isReconnect: Bool
     /// The request of the last attempt; nil before there is one.

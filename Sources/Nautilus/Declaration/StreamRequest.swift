@@ -51,7 +51,7 @@ public protocol StreamRequest<Message>: Sendable {
     func decode(_ message: WebSocketMessage) throws -> Result
     /// Whether the service's retrier is asked for a new connection after `closure`, which is never a normal one.
     ///
-    /// Default: ``WebSocketCloseCode/isPassing``. After a connection that broke off, the retrier is always asked.
+    /// Default: ``WebSocketClosure/Code/isPassing``. After a connection that broke off, the retrier is always asked.
     func reconnects(after closure: WebSocketClosure) -> Bool
 }
 

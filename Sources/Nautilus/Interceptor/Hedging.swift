@@ -139,7 +139,7 @@ extension Hedging {
         /// A second send begins after this delay, if nothing prevents it then.
         case hedge(after: Duration)
         /// There is no second send, even when the attempt takes longer than `delay`.
-        case none(NotHedgedReason, delay: Duration)
+        case none(CallTrace.Hedge.Reason, delay: Duration)
     }
 
     /// Whether `request` may be sent twice, and when.
@@ -164,7 +164,7 @@ extension Hedging {
     /// Why a second send to `origin` should not be made now; nil when it may be.
     ///
     /// - Parameter timeLeft: The time until the attempt's timeout or the call's deadline; nil for neither.
-    func reasonNotToSend(to origin: HttpOrigin, timeLeft: Duration?) -> NotHedgedReason? {
+    func reasonNotToSend(to origin: HttpOrigin, timeLeft: Duration?) -> CallTrace.Hedge.Reason? {
         // The server has asked for fewer requests.
         if let pause = gate?.remainingPause(of: origin), pause > .zero { return .pause(pause) }
         // The server would work on the second send for nothing.

@@ -10,7 +10,7 @@ public struct Backoff: Sendable {
 
     private let growth: Growth
     private let cap: Duration
-    private let jitter: Jitter
+    private let jitter: Backoff.Jitter
 
     /// The same delay before every retry.
     ///
@@ -18,7 +18,7 @@ public struct Backoff: Sendable {
     ///   - delay: The delay before jitter, and its cap.
     ///   - jitter: How the delay is randomised. Default: full: clients that failed together must not come back
     ///     together.
-    public static func constant(_ delay: Duration, jitter: Jitter = .full) -> Backoff {
+    public static func constant(_ delay: Duration, jitter: Backoff.Jitter = .full) -> Backoff {
         Backoff(growth: .step { _ in delay }, cap: delay, jitter: jitter)
     }
 
@@ -34,7 +34,7 @@ public struct Backoff: Sendable {
         base: Duration = .milliseconds(500),
         increment: Duration = .milliseconds(500),
         cap: Duration = .seconds(20),
-        jitter: Jitter = .full
+        jitter: Backoff.Jitter = .full
     ) -> Backoff {
         Backoff(growth: .step { base.plus(increment, times: Double($0 - 1), cap: cap) }, cap: cap, jitter: jitter)
     }
@@ -52,7 +52,7 @@ public struct Backoff: Sendable {
         base: Duration = .milliseconds(500),
         factor: Double = 2,
         cap: Duration = .seconds(20),
-        jitter: Jitter = .full
+        jitter: Backoff.Jitter = .full
     ) -> Backoff {
         Backoff(growth: .step { base.multiplied(by: factor, power: $0 - 1, cap: cap) }, cap: cap, jitter: jitter)
     }
@@ -77,7 +77,7 @@ public struct Backoff: Sendable {
     ///   - delay: Returns the delay before jitter for a retry's number, from 1. A negative delay counts as zero.
     public static func custom(
         cap: Duration = .seconds(20),
-        jitter: Jitter = .full,
+        jitter: Backoff.Jitter = .full,
         _ delay: @escaping @Sendable (_ retry: Int) -> Duration
     ) -> Backoff {
         Backoff(growth: .step(delay), cap: cap, jitter: jitter)
@@ -167,22 +167,24 @@ extension Double {
     }
 }
 
-/// How a delay is randomised, so that clients that failed together do not come back together.
-///
-/// Full and equal jitter are those of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
-public enum Jitter: Hashable, Sendable {
-    /// The delay as it is: for tests, and for a single client.
-    case none
-    /// Anything from zero to the delay: the least work for a contended server, hence the default.
-    case full
-    /// Half of the delay plus anything up to the other half: never an immediate retry.
-    case equal
+extension Backoff {
+    /// How a delay is randomised, so that clients that failed together do not come back together.
+    ///
+    /// Full and equal jitter are those of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    public enum Jitter: Hashable, Sendable {
+        /// The delay as it is: for tests, and for a single client.
+        case none
+        /// Anything from zero to the delay: the least work for a contended server, hence the default.
+        case full
+        /// Half of the delay plus anything up to the other half: never an immediate retry.
+        case equal
 
-    func applied(to delay: Duration, drawing random: any RandomSource) -> Duration {
-        switch self {
-        case .none: delay
-        case .full: delay.scaled(by: random.clampedFraction())
-        case .equal: delay / 2 + (delay / 2).scaled(by: random.clampedFraction())
+        func applied(to delay: Duration, drawing random: any RandomSource) -> Duration {
+            switch self {
+            case .none: delay
+            case .full: delay.scaled(by: random.clampedFraction())
+            case .equal: delay / 2 + (delay / 2).scaled(by: random.clampedFraction())
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ extension BackoffRetrier.Configuration {
     func schedule(after error: HttpError) -> Backoff {
         // Whoever waits for a feed wants it back soon after the server.
         if error.isReconnect { return backoff.capped(at: Self.longestReconnectDelay) }
-        return switch RetryCharge(after: error) {
+        return switch RetryCost.Reason(after: error) {
         case .postponed, .throttling: throttlingBackoff ?? backoff
         case .unavailable, .failure, .hedge, nil: backoff
         }
@@ -92,11 +92,11 @@ extension BackoffRetrier.Configuration {
     }
 
     /// The payment for a retry after `error`; nil when it is free.
-    func payment(for error: HttpError) -> RetryPayment? {
-        guard let charge = RetryCharge(after: error), let budget = budget.budget(of: error.request?.origin) else {
+    func payment(for error: HttpError) -> RetryCost? {
+        guard let reason = RetryCost.Reason(after: error), let budget = budget.budget(of: error.request?.origin) else {
             return nil
         }
-        return RetryPayment(from: budget, for: charge)
+        return RetryCost(from: budget, for: reason)
     }
 
     /// Why a retry after `delay` has too little time until the call's deadline; nil when it has enough.

@@ -118,7 +118,7 @@ public enum RetryDecision: Sendable, ExpressibleByBooleanLiteral {
     ///     error surfaces. Default: nil, the retry is free.
     ///   - evenIfExecuted: Whether the request may be executed twice. Default: false: the call refuses another attempt
     ///     unless the failure ``HttpError/isSafeToRepeat``.
-    case retry(after: Duration, paying: RetryPayment? = nil, evenIfExecuted: Bool = false)
+    case retry(after: Duration, paying: RetryCost? = nil, evenIfExecuted: Bool = false)
     /// Leave the decision to the next retrier; when none retries, the error surfaces.
     case doNotRetry
     /// Let another error surface instead of the failure.

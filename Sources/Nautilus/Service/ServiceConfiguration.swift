@@ -72,7 +72,7 @@ public struct ServiceConfiguration: Sendable {
 extension ServiceConfiguration {
     /// The header fields of an attempt.
     ///
-    /// - Throws: ``EnvironmentChange`` when the service has moved by the time that they are all there; whatever the
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange`` when the service has moved by the time that they are all there; whatever the
     ///   service's `asyncHeader` throws.
     func headers() async throws -> HttpHeader {
         let fields = service.header.merging(try await service.asyncHeader)
@@ -120,7 +120,7 @@ extension ServiceConfiguration {
 
     /// Checks that the service is where it was when it was read. Its query may have changed, since it may be a signature.
     ///
-    /// - Throws: ``EnvironmentChange``; ``InvalidRequest`` for a URL that cannot be read.
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange``; ``InvalidRequest`` for a URL that cannot be read.
     func checkPlace() throws {
         let (url, isSecure) = (service.apiUrl.urlString, service.usesSecureProtocol)
         if isSecure == place.isSecure, url.hasSameBytes(as: place.url) { return }
@@ -265,10 +265,10 @@ package struct BoundService<RequestError: Error>: ConfiguredService {
 extension BaseUrl {
     /// Checks that a service is still at this base.
     ///
-    /// - Throws: ``EnvironmentChange``.
-    fileprivate func check(_ present: BaseUrl) throws(EnvironmentChange) {
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange``.
+    fileprivate func check(_ present: BaseUrl) throws(FailureKind.EnvironmentChange) {
         guard self === present || isSamePlace(as: present) else {
-            throw EnvironmentChange(from: origin, to: present.origin)
+            throw FailureKind.EnvironmentChange(from: origin, to: present.origin)
         }
     }
 }

@@ -45,9 +45,9 @@
     final class GzipEncoder {
         private let stream: OpaquePointer
 
-        /// - Throws: ``GzipUnavailable``.
-        init() throws(GzipUnavailable) {
-            guard let stream = nautilus_deflater_create() else { throw GzipUnavailable() }
+        /// - Throws: ``HttpBody/HttpBody.GzipUnavailable``.
+        init() throws(HttpBody.GzipUnavailable) {
+            guard let stream = nautilus_deflater_create() else { throw HttpBody.GzipUnavailable() }
             self.stream = stream
         }
 
@@ -56,7 +56,7 @@
         }
 
         /// Compresses more bytes, and returns the compressed bytes that are ready, often none.
-        func encode(_ bytes: Data) throws(GzipUnavailable) -> Data {
+        func encode(_ bytes: Data) throws(HttpBody.GzipUnavailable) -> Data {
             var output = Data()
             // zlib counts bytes in 32 bits.
             for start in stride(from: 0, to: bytes.count, by: 1 << 30) {
@@ -66,13 +66,13 @@
         }
 
         /// Ends the compression, and returns the remaining compressed bytes.
-        func finish() throws(GzipUnavailable) -> Data {
+        func finish() throws(HttpBody.GzipUnavailable) -> Data {
             var output = Data()
             try run(Data(), isLast: true, &output)
             return output
         }
 
-        private func run(_ bytes: Data, isLast: Bool, _ output: inout Data) throws(GzipUnavailable) {
+        private func run(_ bytes: Data, isLast: Bool, _ output: inout Data) throws(HttpBody.GzipUnavailable) {
             var offset = 0
             while true {
                 var (taken, made) = (bytes.count - offset, 65_536)
@@ -86,18 +86,20 @@
                     output.append(contentsOf: target[..<made])
                 }
                 offset += taken
-                guard state != NAUTILUS_CODING_FAILED else { throw GzipUnavailable() }
+                guard state != NAUTILUS_CODING_FAILED else { throw HttpBody.GzipUnavailable() }
                 // If the output was full, there may be more to fetch.
                 guard state != NAUTILUS_CODING_ENDED, made == 65_536 || offset < bytes.count else { return }
             }
         }
     }
 
-    /// The failure to compress a body, since zlib cannot be loaded or there is no memory for it.
-    public struct GzipUnavailable: Error, Hashable, CustomStringConvertible {
-        /// The causes, and the remedy.
-        public var description: String {
-            "A body could not be compressed, since zlib (libz.so.1) is missing or has no memory left: install it, or send the body as it is."
+    extension HttpBody {
+        /// The failure to compress a body, since zlib cannot be loaded or there is no memory for it.
+        public struct GzipUnavailable: Error, Hashable, CustomStringConvertible {
+            /// The causes, and the remedy.
+            public var description: String {
+                "A body could not be compressed, since zlib (libz.so.1) is missing or has no memory left: install it, or send the body as it is."
+            }
         }
     }
 #endif

@@ -6,7 +6,7 @@ import Foundation
         /// cannot find out (RFC 9110 §8.4.1).
         ///
         /// Bytes in memory stay in one piece; a stream is compressed while it is sent. On Linux, zlib compresses, which
-        /// comes with libcurl; if it cannot be loaded, the request cannot be encoded, and `GzipUnavailable` is the
+        /// comes with libcurl; if it cannot be loaded, the request cannot be encoded, and `HttpBody.GzipUnavailable` is the
         /// underlying error.
         public func gzipped() -> HttpBody {
             HttpBody(contentType: contentType, contentEncoding: "gzip") { encoder in

@@ -1,29 +1,31 @@
-/// A link in a response's header (RFC 8288): its target, and how the target is related to the response.
-///
-/// ```text
-/// Link: </notes?page=3>; rel="next", </notes?page=9>; rel="last"
-/// ```
-public struct HttpLink: Hashable, Sendable {
-    /// The target as the server wrote it: absolute, or relative to the response's URL.
-    public let target: String
-    /// The relations of the target, such as `next`, in lower case; empty when the link names none.
-    public let relations: [String]
-    /// The resource that the target is related to, if not the response; nil in nearly all links, which are about the
-    /// response.
-    public let anchor: String?
-    /// All parameters, including `rel`, by their names in lower case; of a repeated parameter only the first (RFC 8288
-    /// §3.3).
-    public let parameters: [String: String]
+extension HttpHeader {
+    /// A link in a response's header (RFC 8288): its target, and how the target is related to the response.
+    ///
+    /// ```text
+    /// Link: </notes?page=3>; rel="next", </notes?page=9>; rel="last"
+    /// ```
+    public struct Link: Hashable, Sendable {
+        /// The target as the server wrote it: absolute, or relative to the response's URL.
+        public let target: String
+        /// The relations of the target, such as `next`, in lower case; empty when the link names none.
+        public let relations: [String]
+        /// The resource that the target is related to, if not the response; nil in nearly all links, which are about the
+        /// response.
+        public let anchor: String?
+        /// All parameters, including `rel`, by their names in lower case; of a repeated parameter only the first (RFC 8288
+        /// §3.3).
+        public let parameters: [String: String]
 
-    init(target: String, parameters: [String: String]) {
-        self.target = target
-        self.relations = parameters["rel"].map(Self.words) ?? []
-        self.anchor = parameters["anchor"]
-        self.parameters = parameters
-    }
+        init(target: String, parameters: [String: String]) {
+            self.target = target
+            self.relations = parameters["rel"].map(Self.words) ?? []
+            self.anchor = parameters["anchor"]
+            self.parameters = parameters
+        }
 
-    private static func words(_ text: String) -> [String] {
-        text.utf8.split { $0 == 0x20 || $0 == 0x09 }.map { String(decoding: $0, as: UTF8.self).lowercased() }
+        private static func words(_ text: String) -> [String] {
+            text.utf8.split { $0 == 0x20 || $0 == 0x09 }.map { String(decoding: $0, as: UTF8.self).lowercased() }
+        }
     }
 }
 
@@ -31,7 +33,7 @@ extension HttpHeader {
     /// The links of all `Link` fields, in order; empty if there are none that can be read.
     ///
     /// Anything that is not a link is skipped up to the next comma outside of quotes.
-    public var links: [HttpLink] { linkEntries.compactMap(\.link) }
+    public var links: [HttpHeader.Link] { linkEntries.compactMap(\.link) }
 
     private var linkEntries: [LinkParser.Entry] {
         values(of: .link).flatMap { field in
@@ -61,7 +63,7 @@ extension HttpHeader.Name {
     public static let link = HttpHeader.Name("Link")
 }
 
-extension HttpLink: Redacted {
+extension HttpHeader.Link: Redacted {
     /// The relations and the target up to its query, which may hold a token.
     public var description: String {
         let relation = relations.joined(separator: " ")
@@ -85,7 +87,7 @@ struct LinkParser {
     /// The part between two commas of a field.
     struct Entry {
         /// The link; nil without a target in brackets.
-        let link: HttpLink?
+        let link: HttpHeader.Link?
         /// All of an entry without a link, or what follows a link's target.
         let rest: String
         /// Whether all of the entry was read.
@@ -110,7 +112,7 @@ struct LinkParser {
             guard !field.isAtEnd else { return entries }
             let target = readTarget()
             let start = field.position
-            let link = target.map { HttpLink(target: $0, parameters: readParameters()) }
+            let link = target.map { HttpHeader.Link(target: $0, parameters: readParameters()) }
             let isWhole = link != nil && (field.isAtEnd || field.current == UInt8(ascii: ","))
             skipToComma()
             entries.append(Entry(link: link, rest: field.text(from: start), isWhole: isWhole))

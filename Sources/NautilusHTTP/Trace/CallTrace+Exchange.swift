@@ -64,7 +64,7 @@ extension CallTrace {
             set { fields.value.duration = newValue }
         }
         /// Where redirects led on the way to this exchange; nil unless it is a redirect.
-        public var redirects: RedirectSummary? {
+        public var redirects: CallTrace.Redirects? {
             get { fields.value.redirects }
             set { fields.value.redirects = newValue }
         }
@@ -105,7 +105,7 @@ extension CallTrace {
             var connectionWait: Duration = .zero
             var connection: Connection?
             package var duration: Duration
-            var redirects: RedirectSummary?
+            var redirects: CallTrace.Redirects?
             var outcome: Outcome
             var delivery: Delivery
         }
@@ -123,7 +123,7 @@ extension CallTrace {
             connectionWait: Duration = .zero,
             connection: Connection? = nil,
             duration: Duration,
-            redirects: RedirectSummary? = nil,
+            redirects: CallTrace.Redirects? = nil,
             outcome: Outcome,
             delivery: Delivery
         ) {
@@ -249,7 +249,7 @@ extension CallTrace {
         /// - Parameter winner: The send whose answer the attempt took; nil when both failed.
         case sent(after: Duration, winner: Sending?)
         /// The attempt was slow enough for a second send, but none was made.
-        case notSent(NotHedgedReason)
+        case notSent(CallTrace.Hedge.Reason)
     }
 
     /// One of the two sends of a hedged attempt.
@@ -261,30 +261,32 @@ extension CallTrace {
     }
 }
 
-/// Why a slow attempt was not sent a second time.
-public enum NotHedgedReason: Sendable, Hashable {
-    /// The request does not allow it.
-    case notAllowed
-    /// Sent twice, the request might act twice: its method is not idempotent, and it has no `Idempotency-Key`.
-    case notIdempotent
-    /// The body is a stream, which only one send can read.
-    case streamedBody
-    /// The request is part of a refresh: sent twice, it might spend a credential twice.
-    case refresh
-    /// The session in which the request was authorized is over.
-    case sessionOver
-    /// Too few attempts have succeeded to tell what is slow.
-    case tooFewSamples
-    /// The attempt's timeout passes before the hedge's delay.
-    case timeoutFirst(Duration)
-    /// The time left until the timeout or the deadline is less than an attempt to the origin usually takes.
-    case cannotFinish(remaining: Duration, usual: Duration)
-    /// The origin has ordered a pause, and this much of it is left.
-    case pause(Duration)
-    /// An interceptor of this type would have held back another request.
-    case heldBack(by: String)
-    /// The retry budget shared by the calls to the origin is used up.
-    case budget
+extension CallTrace.Hedge {
+    /// Why a slow attempt was not sent a second time.
+    public enum Reason: Sendable, Hashable {
+        /// The request does not allow it.
+        case notAllowed
+        /// Sent twice, the request might act twice: its method is not idempotent, and it has no `Idempotency-Key`.
+        case notIdempotent
+        /// The body is a stream, which only one send can read.
+        case streamedBody
+        /// The request is part of a refresh: sent twice, it might spend a credential twice.
+        case refresh
+        /// The session in which the request was authorized is over.
+        case sessionOver
+        /// Too few attempts have succeeded to tell what is slow.
+        case tooFewSamples
+        /// The attempt's timeout passes before the hedge's delay.
+        case timeoutFirst(Duration)
+        /// The time left until the timeout or the deadline is less than an attempt to the origin usually takes.
+        case cannotFinish(remaining: Duration, usual: Duration)
+        /// The origin has ordered a pause, and this much of it is left.
+        case pause(Duration)
+        /// An interceptor of this type would have held back another request.
+        case heldBack(by: String)
+        /// The retry budget shared by the calls to the origin is used up.
+        case budget
+    }
 }
 
 extension CallTrace.Hedge: CustomStringConvertible {
@@ -299,7 +301,7 @@ extension CallTrace.Hedge: CustomStringConvertible {
     }
 }
 
-extension NotHedgedReason: CustomStringConvertible {
+extension CallTrace.Hedge.Reason: CustomStringConvertible {
     /// The reason, with its figures.
     public var description: String {
         switch self {

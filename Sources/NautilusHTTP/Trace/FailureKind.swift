@@ -15,15 +15,15 @@ public enum FailureKind: Hashable, Sendable {
     /// The status is not accepted.
     case status(Int)
     /// A redirect that is not followed.
-    case redirect(RedirectRefusal)
+    case redirect(FailureKind.RedirectRefusal)
     /// The response is larger than the transport takes, in bytes.
     case responseTooLarge(limit: Int)
     /// The request could not decode the body.
     case decoding
     /// Held back on this side, for instance because a circuit is open, or too many requests are waiting.
-    case refused(TrafficRefusal)
+    case refused(FailureKind.Refusal)
     /// The service has moved to another origin or path since the call began.
-    case environmentChanged(EnvironmentChange)
+    case environmentChanged(FailureKind.EnvironmentChange)
     /// There is no credential, refreshing it failed, or the call's session is over; the underlying error tells which.
     case authorization
     /// A header, an interceptor, a hook or a retrier threw an error of its own, which lies underneath. Errors of the
@@ -52,55 +52,60 @@ extension FailureKind: CustomStringConvertible {
     }
 }
 
-/// Why a redirect was not followed.
-public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There were more redirects than one attempt follows.
-    case tooMany(limit: Int)
-    /// It leads back to a place where the attempt has been.
-    case loop
-    /// It leads from `https` to `http`.
-    case downgrade
-    /// Its `Location` is not an http or https URL.
-    case invalidLocation
-    /// It asks to send a one-shot body again.
-    case bodySpent
-    /// It asks to send the body to another origin, but the request keeps its body at the origin that it was sent to
-    /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, refreshes or revokes a credential, which no other
-    /// origin may answer.
-    case bodyAcrossOrigins
+extension FailureKind {
+    /// Why a redirect was not followed.
+    public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// There were more redirects than one attempt follows.
+        case tooMany(limit: Int)
+        /// It leads back to a place where the attempt has been.
+        case loop
+        /// It leads from `https` to `http`.
+        case downgrade
+        /// Its `Location` is not an http or https URL.
+        case invalidLocation
+        /// It asks to send a one-shot body again.
+        case bodySpent
+        /// It asks to send the body to another origin, but the request keeps its body at the origin that it was sent to
+        /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, refreshes or revokes a credential, which no other
+        /// origin may answer.
+        case bodyAcrossOrigins
 
-    /// The refusal, and its remedy if there is one.
-    public var description: String {
-        switch self {
-        case .tooMany(let limit): "more than \(limit) redirects"
-        case .loop: "the redirects lead in a circle"
-        case .downgrade: "the redirect leads from https to http"
-        case .invalidLocation: "the redirect's Location is not an http or https URL"
-        case .bodySpent: "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
-        case .bodyAcrossOrigins:
-            "the redirect leads to another origin, where neither the request's body goes nor a credential comes from"
+        /// The refusal, and its remedy if there is one.
+        public var description: String {
+            switch self {
+            case .tooMany(let limit): "more than \(limit) redirects"
+            case .loop: "the redirects lead in a circle"
+            case .downgrade: "the redirect leads from https to http"
+            case .invalidLocation: "the redirect's Location is not an http or https URL"
+            case .bodySpent:
+                "the redirect asks for the body again, which is a one-shot stream; declare it with a factory"
+            case .bodyAcrossOrigins:
+                "the redirect leads to another origin, where neither the request's body goes nor a credential comes from"
+            }
         }
     }
 }
 
-/// A move of a service to another origin, or to another path of the same one, while a call was under way; it happens to
-/// services whose base URL follows a switch.
-///
-/// The call belongs to the place where it began, and ends; nothing of it is sent to the other one. Calls that continue
-/// one another, such as those for a list's pages or an event stream's connections, count as one call here.
-public struct EnvironmentChange: Error, Hashable, Sendable {
-    /// The origin where the call began.
-    public let from: HttpOrigin
-    /// The present origin of the service, or of the request.
-    public let to: HttpOrigin
+extension FailureKind {
+    /// A move of a service to another origin, or to another path of the same one, while a call was under way; it happens to
+    /// services whose base URL follows a switch.
+    ///
+    /// The call belongs to the place where it began, and ends; nothing of it is sent to the other one. Calls that continue
+    /// one another, such as those for a list's pages or an event stream's connections, count as one call here.
+    public struct EnvironmentChange: Error, Hashable, Sendable {
+        /// The origin where the call began.
+        public let from: HttpOrigin
+        /// The present origin of the service, or of the request.
+        public let to: HttpOrigin
 
-    /// Creates a change.
-    public init(from: HttpOrigin, to: HttpOrigin) {
-        (self.from, self.to) = (from, to)
+        /// Creates a change.
+        public init(from: HttpOrigin, to: HttpOrigin) {
+            (self.from, self.to) = (from, to)
+        }
     }
 }
 
-extension EnvironmentChange: PrintableError {
+extension FailureKind.EnvironmentChange: PrintableError {
     /// Both origins, and what to do about it.
     public var description: String {
         "The service has moved from \(from) to \(place) while the call was under way; start it again for the present environment."

@@ -32,19 +32,21 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(method) \(origin)\(path)" }
 }
 
-/// Where the redirects of one exchange have led.
-public struct RedirectSummary: Hashable, Sendable {
-    /// How many redirects were followed; at least 1 once one was.
-    public var count = 0
-    /// Whether one led to another origin, so that credentials were left behind, even if a later one led back.
-    public var leftOrigin = false
-    /// Whether one turned another method into GET: then the server has most probably acted on the request.
-    public var becameGet = false
-    /// Whether one of them set a cookie. None are kept, so a server that waits for it redirects for ever.
-    public var setCookie = false
+extension CallTrace {
+    /// Where the redirects of one exchange have led.
+    public struct Redirects: Hashable, Sendable {
+        /// How many redirects were followed; at least 1 once one was.
+        public var count = 0
+        /// Whether one led to another origin, so that credentials were left behind, even if a later one led back.
+        public var leftOrigin = false
+        /// Whether one turned another method into GET: then the server has most probably acted on the request.
+        public var becameGet = false
+        /// Whether one of them set a cookie. None are kept, so a server that waits for it redirects for ever.
+        public var setCookie = false
 
-    /// Creates a summary without any redirects.
-    public init() {}
+        /// Creates a summary without any redirects.
+        public init() {}
+    }
 }
 
 /// The stage of a call's path at which something failed.

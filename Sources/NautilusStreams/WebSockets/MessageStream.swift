@@ -97,7 +97,7 @@ public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequenc
     ///   - code: Why. Default: 1000, the purpose has been served. A code that must not be sent (RFC 6455 §7.4) becomes
     ///     1000.
     ///   - reason: An explanation of at most 123 bytes of UTF-8; a longer one is left out. Default: none.
-    public func close(_ code: WebSocketCloseCode = .normalClosure, reason: String = "") async {
+    public func close(_ code: WebSocketClosure.Code = .normalClosure, reason: String = "") async {
         keeper.cancel()
         let connection = link.end()
         let unread = unread.withLock { $0.take() }

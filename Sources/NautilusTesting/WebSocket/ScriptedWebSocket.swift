@@ -25,7 +25,7 @@ public final class ScriptedWebSocket: Sendable {
     public func send(_ message: WebSocketMessage) async throws { try await toClient.put(message) }
 
     /// Closes the socket; the client can still read what was sent before.
-    public func close(_ code: WebSocketCloseCode, reason: String = "") {
+    public func close(_ code: WebSocketClosure.Code, reason: String = "") {
         let closure = WebSocketClosure(code, reason: reason)
         toClient.end(closure)
         toServer.end(closure, dropping: true)

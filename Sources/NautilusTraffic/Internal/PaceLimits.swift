@@ -167,7 +167,7 @@ struct PaceRules: Hashable, Sendable {
     ///
     /// - Parameter remaining: The time that was left until the call's deadline when the request came; nil when there is
     ///   no deadline.
-    func refusal(of wait: Duration, remaining: Duration?) -> TrafficRefusal? {
+    func refusal(of wait: Duration, remaining: Duration?) -> FailureKind.Refusal? {
         if let remaining, wait >= remaining { return .waitPastDeadline(wait, remaining: remaining) }
         return wait > maxWait ? .waitTooLong(wait, limit: maxWait) : nil
     }

@@ -29,7 +29,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         /// The request goes, with this number.
         case go(number: Int)
         case wait
-        case refuse(TrafficRefusal)
+        case refuse(FailureKind.Refusal)
     }
 
     /// A request that waits.
@@ -150,7 +150,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Takes out the requests that have waited too long for others to end: how long that takes was not known when they
     /// came. Those that are only late, as after the machine has slept, stay.
-    mutating func turnAwayOverdue(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+    mutating func turnAwayOverdue(at now: Duration) -> [(waiter: Waiter, refusal: FailureKind.Refusal)] {
         guard let start = longestStart, now - start >= rules.patience, updateBlock(at: now) != nil else { return [] }
         return line.remove { now - $0.start >= rules.patience }.map { entrant in
             (entrant.waiter, .waitTooLong(now - entrant.start, limit: rules.maxWait))
@@ -165,7 +165,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
         limits reports: [RateLimit],
         retryAfter: Duration?,
         at now: Duration
-    ) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+    ) -> [(waiter: Waiter, refusal: FailureKind.Refusal)] {
         underWay -= 1
         letGo[number] = nil
         endProbe(by: number)
@@ -239,7 +239,7 @@ extension PaceMachine {
     }
 
     /// Takes out the requests whose wait has become too long.
-    private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+    private mutating func turnAway(at now: Duration) -> [(waiter: Waiter, refusal: FailureKind.Refusal)] {
         guard waiting > 0 else { return [] }
         _ = updateBlock(at: now)
         let end = waitEnd(ahead: 0, at: now)

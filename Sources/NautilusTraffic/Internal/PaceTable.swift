@@ -62,7 +62,9 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
     }
 
     /// The requests that have waited too long.
-    mutating func turnAwayOverdue(_ lane: PaceLane, at now: Duration) -> [(waiter: Waiter, refusal: TrafficRefusal)] {
+    mutating func turnAwayOverdue(_ lane: PaceLane, at now: Duration) -> [(
+        waiter: Waiter, refusal: FailureKind.Refusal
+    )] {
         lanes.place(of: lane).map { lanes[$0].turnAwayOverdue(at: now) } ?? []
     }
 
@@ -75,7 +77,7 @@ struct PaceTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
         limits: [RateLimit],
         retryAfter: Duration?,
         at now: Duration
-    ) -> (turnedAway: [(waiter: Waiter, refusal: TrafficRefusal)], hasWaiters: Bool) {
+    ) -> (turnedAway: [(waiter: Waiter, refusal: FailureKind.Refusal)], hasWaiters: Bool) {
         guard let place = lanes.place(of: lane) else { return ([], false) }
         let turnedAway = lanes[place].answered(
             number,

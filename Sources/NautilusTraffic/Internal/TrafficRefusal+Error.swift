@@ -2,7 +2,7 @@ import Nautilus
 
 extension HttpError {
     /// Creates the failure of a request that was held back here, so that nothing of it was sent.
-    init(refusal: TrafficRefusal) {
+    init(refusal: FailureKind.Refusal) {
         self.init(
             .refused(refusal),
             stage: .intercept,

@@ -212,8 +212,8 @@ struct HttpErrorTests {
     }
 
     private final class EmptyBudget: RetryBudget {
-        func withdraw(_ charge: RetryCharge) -> Bool { false }
-        func deposit(refunding charge: RetryCharge?) {}
+        func withdraw(_ charge: RetryCost.Reason) -> Bool { false }
+        func deposit(refunding charge: RetryCost.Reason?) {}
     }
 
     @Test(

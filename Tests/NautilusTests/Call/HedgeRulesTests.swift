@@ -20,9 +20,9 @@ struct HedgeRulesTests {
             (.post, .notIdempotent), (Ping(method: .patch), .notIdempotent),
             (Ping(allowsHedging: false), .notAllowed),
             (Ping(method: .put, body: .stream { AsyncThrowingStream { $0.finish() } }), .streamedBody),
-        ] as [(Ping, NotHedgedReason?)]
+        ] as [(Ping, CallTrace.Hedge.Reason?)]
     )
-    func requests(request: Ping, reason: NotHedgedReason?) async throws {
+    func requests(request: Ping, reason: CallTrace.Hedge.Reason?) async throws {
         let call = try await hedged(request, .ok("first", after: 150), .ok("second", after: 10))
         #expect(call.outcome.response?.body == (reason == nil ? "second" : "first"))
         #expect(call.sends.count == (reason == nil ? 2 : 1))
@@ -128,7 +128,7 @@ struct HedgeRulesTests {
         let call = try await hedged(request, .hang, .hang, latencies: latencies)
         #expect(call.sends.count == (isSent ? 2 : 1))
         if !isSent {
-            let reason = NotHedgedReason.cannotFinish(
+            let reason = CallTrace.Hedge.Reason.cannotFinish(
                 remaining: .nanoseconds(49_999_999),
                 usual: .milliseconds(50)
             )

@@ -15,7 +15,7 @@ struct BackoffBudgetTests {
 
         var entries: [String] { log.withLock { $0 } }
 
-        func withdraw(_ charge: RetryCharge) -> Bool {
+        func withdraw(_ charge: RetryCost.Reason) -> Bool {
             let isGranted = left.withLock { left in
                 defer { left -= 1 }
                 return left > 0
@@ -24,7 +24,7 @@ struct BackoffBudgetTests {
             return isGranted
         }
 
-        func deposit(refunding charge: RetryCharge?) {
+        func deposit(refunding charge: RetryCost.Reason?) {
             log.withLock { $0.append("deposit, \(charge.map { "\($0)" } ?? "no retry")") }
         }
     }

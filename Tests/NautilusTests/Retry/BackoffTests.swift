@@ -62,8 +62,8 @@ struct BackoffTests {
         #expect(delay <= .seconds(Int64.max / 2))
     }
 
-    @Test("A21: a draw of zero waits for nothing and does not reset the growth", arguments: [Jitter.full])
-    func zeroDraw(_ jitter: Jitter) {
+    @Test("A21: a draw of zero waits for nothing and does not reset the growth", arguments: [Backoff.Jitter.full])
+    func zeroDraw(_ jitter: Backoff.Jitter) {
         #expect(
             delays(.exponential(), count: 4, random: FixedRandomSource(0, 0, 1)) == [
                 .zero, .zero, .seconds(2), .seconds(4),

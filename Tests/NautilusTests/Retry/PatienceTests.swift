@@ -109,7 +109,7 @@ struct PatienceTests {
     func bucket() {
         let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         var counts: [Int] = []
-        for charge in [RetryCharge.postponed, .unavailable, .failure] {
+        for charge in [RetryCost.Reason.postponed, .unavailable, .failure] {
             let budget = TokenBucketBudget(depositOfSuccess: 0.1)
             counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
         }
@@ -130,7 +130,7 @@ struct PatienceTests {
     func ratio() {
         let clock = ManualClock()
         var counts: [Int] = []
-        for charge in [RetryCharge.postponed, .unavailable, .failure] {
+        for charge in [RetryCost.Reason.postponed, .unavailable, .failure] {
             let budget = RatioBudget(clock: clock)
             counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
         }
@@ -149,19 +149,19 @@ struct PatienceTests {
         arguments: [
             (429, true, .postponed), (429, false, .throttling), (503, true, .unavailable), (503, false, .failure),
             (500, true, .failure), (502, false, .failure),
-        ] as [(Int, Bool, RetryCharge)]
+        ] as [(Int, Bool, RetryCost.Reason)]
     )
-    func charges(status: Int, hasTime: Bool, expected: RetryCharge) {
+    func charges(status: Int, hasTime: Bool, expected: RetryCost.Reason) {
         var error = HttpError(
             .status(status),
             stage: .validate,
             delivery: Delivery(status: status, hasRetryAfter: hasTime),
             retryAfter: hasTime ? .seconds(1) : nil
         )
-        #expect(RetryCharge(after: error) == expected)
+        #expect(RetryCost.Reason(after: error) == expected)
         // An earlier exchange of the attempt may have been executed.
         error.delivery = .maybeExecuted
-        #expect(RetryCharge(after: error) == (status == 429 ? .throttling : .failure))
+        #expect(RetryCost.Reason(after: error) == (status == 429 ? .throttling : .failure))
     }
 }
 

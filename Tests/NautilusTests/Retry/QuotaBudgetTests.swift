@@ -6,11 +6,11 @@ struct QuotaBudgetTests {
     @Test(
         "a retry is refused when less than its cost is left, and the refusal takes nothing",
         arguments: [
-            (13, RetryCharge.failure, 13), (14, .failure, 0), (15, .failure, 1),
+            (13, RetryCost.Reason.failure, 13), (14, .failure, 0), (15, .failure, 1),
             (4, .throttling, 4), (5, .throttling, 0), (6, .throttling, 1),
         ]
     )
-    func boundary(initial: Int, charge: RetryCharge, left: Int) {
+    func boundary(initial: Int, charge: RetryCost.Reason, left: Int) {
         let budget = QuotaBudget(initial: initial)
         #expect(budget.spend(charge) == (left != initial))
         #expect(budget.balance == left)
@@ -18,9 +18,9 @@ struct QuotaBudgetTests {
 
     @Test(
         "a success brings what the last retry took, or 1, up to the capacity",
-        arguments: [(nil, 101), (.throttling, 105), (.failure, 114)] as [(RetryCharge?, Int)]
+        arguments: [(nil, 101), (.throttling, 105), (.failure, 114)] as [(RetryCost.Reason?, Int)]
     )
-    func deposit(charge: RetryCharge?, balance: Int) {
+    func deposit(charge: RetryCost.Reason?, balance: Int) {
         let budget = QuotaBudget(initial: 100)
         budget.deposit(refunding: charge)
         #expect(budget.balance == balance)

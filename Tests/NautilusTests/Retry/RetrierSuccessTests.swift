@@ -13,8 +13,8 @@ struct RetrierSuccessTests {
 
         init(_ name: String, _ log: Locked<[String]>) { (self.name, self.log) = (name, log) }
 
-        func withdraw(_ charge: RetryCharge) -> Bool { true }
-        func deposit(refunding charge: RetryCharge?) { log.withLock { $0.append(name) } }
+        func withdraw(_ charge: RetryCost.Reason) -> Bool { true }
+        func deposit(refunding charge: RetryCost.Reason?) { log.withLock { $0.append(name) } }
     }
 
     /// Retries as often as it is told to, for free.
@@ -153,7 +153,7 @@ struct RetrierSuccessTests {
     @Test("C12: a retry that the deadline forbids, or that might repeat a POST, costs nothing")
     func free() async throws {
         let budget = QuotaBudget(initial: 100)
-        let decision = RetryDecision.retry(after: .seconds(2), paying: RetryPayment(from: budget))
+        let decision = RetryDecision.retry(after: .seconds(2), paying: RetryCost(from: budget))
         let retrier = ScriptedRetrier.factory { _, _ in decision }
         let late = try await outcome(of: Ping(deadline: .seconds(1)), retrier: retrier, ScriptedTransport(.status(503)))
         #expect(late.lastReason == .deadline(remaining: .seconds(1)))

@@ -36,9 +36,9 @@ struct TokenBucketBudgetTests {
     @Test(
         "a success gives back what its retry took, and not what a second send took",
         arguments: [(.failure, 1, 0), (.throttling, 1, 0), (.hedge, 0, 0), (.postponed, 0, 0.1), (.unavailable, 0, 1)]
-            as [(RetryCharge, Double, Double)]
+            as [(RetryCost.Reason, Double, Double)]
     )
-    func refund(charge: RetryCharge, tokens: Double, patience: Double) {
+    func refund(charge: RetryCost.Reason, tokens: Double, patience: Double) {
         let budget = TokenBucketBudget(depositOfSuccess: 0)
         for _ in 1...2 {
             #expect(budget.spend())
@@ -53,9 +53,9 @@ struct TokenBucketBudgetTests {
 
     @Test(
         "retries at the server's invitation take all of the patience, of which a postponed one takes a tenth",
-        arguments: [(.unavailable, 3), (.postponed, 30)] as [(RetryCharge, Int)]
+        arguments: [(.unavailable, 3), (.postponed, 30)] as [(RetryCost.Reason, Int)]
     )
-    func patience(charge: RetryCharge, retries: Int) {
+    func patience(charge: RetryCost.Reason, retries: Int) {
         let budget = TokenBucketBudget(capacity: 3, depositOfSuccess: 1)
         for _ in 1...retries { #expect(budget.spend(charge)) }
         #expect(!budget.spend(charge))

@@ -16,7 +16,7 @@ struct FeedEndTests {
     private func second(
         _ replies: [ScriptedReply],
         limit: ReconnectLimit = .none,
-        jitter: Jitter = .none
+        jitter: Backoff.Jitter = .none
     ) async throws -> (ended: String, HttpError?, starts: [Duration]) {
         try await simulate { simulation in
             let transport = numbered(simulation.clock) { _, index in

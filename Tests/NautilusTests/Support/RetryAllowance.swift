@@ -2,7 +2,7 @@ import Nautilus
 
 extension RetryBudget {
     /// Withdraws what a retry costs and sends it; false when the budget refuses.
-    func spend(_ charge: RetryCharge = .failure) -> Bool {
+    func spend(_ charge: RetryCost.Reason = .failure) -> Bool {
         withdraw(charge)
     }
 }
@@ -18,7 +18,7 @@ final class RetryAllowance: RetryBudget {
     /// How many retries it would allow now.
     var balance: Int { left.withLock { $0 } }
 
-    func withdraw(_ charge: RetryCharge) -> Bool {
+    func withdraw(_ charge: RetryCost.Reason) -> Bool {
         left.withLock { left in
             guard left > 0 else { return false }
             left -= 1
@@ -26,5 +26,5 @@ final class RetryAllowance: RetryBudget {
         }
     }
 
-    func deposit(refunding charge: RetryCharge?) {}
+    func deposit(refunding charge: RetryCost.Reason?) {}
 }

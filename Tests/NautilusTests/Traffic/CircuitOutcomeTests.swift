@@ -81,7 +81,7 @@ struct CircuitOutcomeTests {
     @Test("a failure after a redirect to another origin is a success of the first")
     func failedElsewhere() {
         var error = HttpError(.transport(.networkConnectionLost), stage: .send)
-        error.redirects = RedirectSummary()
+        error.redirects = CallTrace.Redirects()
         #expect(OriginVerdict(error) == .failure)
         error.redirects?.leftOrigin = true
         #expect(OriginVerdict(error) == .success)

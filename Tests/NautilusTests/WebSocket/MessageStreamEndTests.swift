@@ -16,7 +16,7 @@ struct MessageStreamEndTests: WebSocketSuite {
         let transport = ScriptedWebSocketTransport(
             .accept { socket in
                 try await socket.send(.text("last"))
-                socket.close(WebSocketCloseCode(rawValue: code))
+                socket.close(WebSocketClosure.Code(rawValue: code))
             }
         )
         let chat = try await Chat().schedule(with: service(transport))
@@ -37,7 +37,7 @@ struct MessageStreamEndTests: WebSocketSuite {
         ] as [(UInt16, Bool)]
     )
     func codes(code: UInt16, reconnects: Bool) async throws {
-        let code = WebSocketCloseCode(rawValue: code)
+        let code = WebSocketClosure.Code(rawValue: code)
         let transport = ScriptedWebSocketTransport(.accept { $0.close(code) }, Self.greeting)
         let chat = try await Chat().schedule(with: service(transport))
         var lines = chat.makeAsyncIterator()

@@ -17,8 +17,8 @@ struct WebSocketClosingTests: WebSocketSuite {
     func closing(code: UInt16, length: Int, sentLength: Int) async throws {
         let transport = ScriptedWebSocketTransport(Self.echo)
         let chat = try await Chat().schedule(with: service(transport))
-        await chat.close(WebSocketCloseCode(rawValue: code), reason: String(repeating: "x", count: length))
-        let sent = code == 1006 ? .normalClosure : WebSocketCloseCode(rawValue: code)
+        await chat.close(WebSocketClosure.Code(rawValue: code), reason: String(repeating: "x", count: length))
+        let sent = code == 1006 ? .normalClosure : WebSocketClosure.Code(rawValue: code)
         let reason = String(repeating: "x", count: sentLength)
         #expect(transport.sockets.first?.closure == WebSocketClosure(sent, reason: reason))
         var lines = chat.makeAsyncIterator()

@@ -107,7 +107,7 @@ struct ExchangeBook: Sendable {
         var countsForAttempt = true
         /// Whether it may still be under way when its attempt ends, like a losing send or an abandoned subrequest.
         var mayOutliveAttempt = false
-        var redirects: RedirectSummary?
+        var redirects: CallTrace.Redirects?
     }
 
     /// Records a request that goes out.

@@ -24,10 +24,10 @@ struct CallTarget: Sendable {
 
     /// The later target, which has to have the same origin.
     ///
-    /// - Throws: ``EnvironmentChange``.
-    func following(_ later: CallTarget) throws(EnvironmentChange) -> CallTarget {
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange``.
+    func following(_ later: CallTarget) throws(FailureKind.EnvironmentChange) -> CallTarget {
         guard base === later.base || base.origin == later.base.origin else {
-            throw EnvironmentChange(from: base.origin, to: later.base.origin)
+            throw FailureKind.EnvironmentChange(from: base.origin, to: later.base.origin)
         }
         return later
     }

@@ -8,13 +8,13 @@ struct RedirectFollower: Sendable {
     struct Outcome: Sendable {
         enum Ending: Sendable {
             case response(HttpResponse<Data>)
-            case refused(RedirectRefusal, HttpResponse<Data>)
+            case refused(FailureKind.RedirectRefusal, HttpResponse<Data>)
             case failed(any Error)
         }
 
         let ending: Ending
         /// The redirects that were followed; nil for none.
-        let redirects: RedirectSummary?
+        let redirects: CallTrace.Redirects?
         /// The record of the last hop; nil when its URL has no origin.
         let exchange: CallTrace.Exchange?
     }
@@ -60,7 +60,7 @@ struct RedirectFollower: Sendable {
                 return Outcome(ending: .failed(CancellationError()), redirects: redirects, exchange: record)
             }
             visited.append(Visit(request))
-            do throws(RedirectRefusal) {
+            do throws(FailureKind.RedirectRefusal) {
                 let previous = request
                 request = try redirected(request, by: response.status, to: location)
                 guard visited.count <= Self.limit else { throw .tooMany(limit: Self.limit) }
@@ -232,7 +232,7 @@ struct RedirectFollower: Sendable {
         _ request: HttpRequest,
         by status: Int,
         to location: String
-    ) throws(RedirectRefusal) -> HttpRequest {
+    ) throws(FailureKind.RedirectRefusal) -> HttpRequest {
         guard let url = URL(string: location.urlReference, relativeTo: request.url)?.absoluteURL,
             let origin = HttpOrigin(url), origin.scheme == "http" || origin.scheme == "https",
             url.user == nil, url.password == nil
@@ -328,7 +328,7 @@ extension ExchangeBook.Opening {
         to next: HttpRequest,
         by response: HttpResponse<Data>
     ) {
-        var summary = redirects ?? RedirectSummary()
+        var summary = redirects ?? CallTrace.Redirects()
         summary.count += 1
         summary.leftOrigin = summary.leftOrigin || next.origin != previous.origin
         summary.becameGet = summary.becameGet || next.method != previous.method

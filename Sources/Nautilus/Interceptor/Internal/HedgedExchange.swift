@@ -94,7 +94,7 @@ struct HedgedExchange: Sendable {
         context.timeout.map { $0 - (stopwatch.elapsed - first.time - progress.uncounted) }
     }
 
-    private func reasonNotToSend(since first: Written, _ progress: ExchangeProgress) -> NotHedgedReason? {
+    private func reasonNotToSend(since first: Written, _ progress: ExchangeProgress) -> CallTrace.Hedge.Reason? {
         guard let origin = request.origin else { return .notAllowed }
         if context.sessions.end != nil { return .sessionOver }
         let left = [timeLeft(since: first, progress), call.deadline.map { $0 - stopwatch.elapsed }]
@@ -148,7 +148,7 @@ extension HedgedExchange.Outcome {
     }
 
     /// Why a second send was not made.
-    fileprivate var reasonNotSent: NotHedgedReason {
+    fileprivate var reasonNotSent: CallTrace.Hedge.Reason {
         guard case .failure(let error) = self else { return .heldBack(by: "an interceptor") }
         let cause = (error as? HttpError)?.underlying ?? error
         switch cause {

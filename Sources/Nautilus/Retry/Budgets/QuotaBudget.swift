@@ -34,8 +34,8 @@ public final class QuotaBudget: RetryBudget {
     public var isDrawnOn: Bool { balance < initial }
 
     /// Takes the cost of the retry, unless the balance is lower.
-    public func withdraw(_ charge: RetryCharge) -> Bool {
-        let cost = cost(of: charge)
+    public func withdraw(_ reason: RetryCost.Reason) -> Bool {
+        let cost = cost(of: reason)
         return quota.withLock { quota in
             guard quota >= cost else { return false }
             quota -= cost
@@ -44,14 +44,14 @@ public final class QuotaBudget: RetryBudget {
     }
 
     /// Gives back the cost of the call's last retry, or 1 when it had none.
-    public func deposit(refunding charge: RetryCharge?) {
-        let amount = charge.map(cost) ?? 1
+    public func deposit(refunding reason: RetryCost.Reason?) {
+        let amount = reason.map(cost) ?? 1
         // Compared before adding: a capacity of `Int.max` must not overflow.
         quota.withLock { $0 = capacity - $0 > amount ? $0 + amount : capacity }
     }
 
-    private func cost(of charge: RetryCharge) -> Int {
-        switch charge {
+    private func cost(of reason: RetryCost.Reason) -> Int {
+        switch reason {
         case .postponed, .throttling: throttlingCost
         case .unavailable, .failure, .hedge: cost
         }

@@ -47,10 +47,10 @@ public final class RatioBudget: RetryBudget {
         /// The window of retries that the server has asked for.
         var invited = Window()
 
-        subscript(charge: RetryCharge) -> Window {
-            get { charge.isInvited ? invited : window }
+        subscript(reason: RetryCost.Reason) -> Window {
+            get { reason.isInvited ? invited : window }
             _modify {
-                if charge.isInvited { yield &invited } else { yield &window }
+                if reason.isInvited { yield &invited } else { yield &window }
             }
         }
 
@@ -116,18 +116,18 @@ public final class RatioBudget: RetryBudget {
     }
 
     /// Takes one retry, or a tenth of one when the server has asked for it by a 429, unless less is left.
-    public func withdraw(_ charge: RetryCharge) -> Bool {
-        let (number, cost) = (sliceNumber, charge == .postponed ? Self.cost / 10 : Self.cost)
+    public func withdraw(_ reason: RetryCost.Reason) -> Bool {
+        let (number, cost) = (sliceNumber, reason == .postponed ? Self.cost / 10 : Self.cost)
         return windows.withLock { windows in
             windows.advance(to: number)
-            guard reserve + windows[charge].sum >= cost else { return false }
-            windows[charge].add(-cost)
+            guard reserve + windows[reason].sum >= cost else { return false }
+            windows[reason].add(-cost)
             return true
         }
     }
 
     /// Adds the deposit of a success; refunds nothing.
-    public func deposit(refunding charge: RetryCharge?) {
+    public func deposit(refunding reason: RetryCost.Reason?) {
         let number = sliceNumber
         windows.withLock { windows in
             windows.advance(to: number)

@@ -10,24 +10,24 @@
 /// final class NoneInMaintenance: RetryBudget {
 ///     let isMaintenance: @Sendable () -> Bool
 ///     init(isMaintenance: @escaping @Sendable () -> Bool) { self.isMaintenance = isMaintenance }
-///     func withdraw(_ charge: RetryCharge) -> Bool { !isMaintenance() }
-///     func deposit(refunding charge: RetryCharge?) {}
+///     func withdraw(_ reason: RetryCost.Reason) -> Bool { !isMaintenance() }
+///     func deposit(refunding reason: RetryCost.Reason?) {}
 /// }
 /// ```
 /// Shared by all calls of its scope, from any task: both methods are atomic, and return at once.
 public protocol RetryBudget: AnyObject, Sendable {
     /// Takes the cost of one retry.
     ///
-    /// - Parameter charge: The failure that the retry follows. A budget may charge more for some failures than for
+    /// - Parameter reason: The failure that the retry follows. A budget may charge more for some failures than for
     ///   others.
     /// - Returns: Whether the retry may be made; if not, nothing was taken.
-    func withdraw(_ charge: RetryCharge) -> Bool
+    func withdraw(_ reason: RetryCost.Reason) -> Bool
 
     /// Notes that a call has succeeded.
     ///
-    /// - Parameter charge: The charge of the call's last retry; nil when there was none. A budget may refund it, since
+    /// - Parameter reason: The reason of the call's last retry; nil when there was none. A budget may refund it, since
     ///   a retry that succeeds shows that the server can bear it.
-    func deposit(refunding charge: RetryCharge?)
+    func deposit(refunding reason: RetryCost.Reason?)
 
     /// Whether the budget now allows fewer retries than a new one would. ``OriginBudgets`` never forgets such a budget.
     ///
@@ -42,24 +42,6 @@ extension RetryBudget {
     public func withdraw() -> Bool { withdraw(.failure) }
     /// Notes that a call has succeeded without a retry.
     public func deposit() { deposit(refunding: nil) }
-}
-
-/// The payment for a retry.
-///
-/// Paid when the retry has been decided on, and not given back if its call is cancelled before the retry is sent.
-public struct RetryPayment: Sendable {
-    /// The budget that pays.
-    public let budget: any RetryBudget
-    /// The reason of the retry, by which the budget decides its cost.
-    public let charge: RetryCharge
-
-    /// Creates a payment, without paying.
-    public init(from budget: any RetryBudget, for charge: RetryCharge = .failure) {
-        (self.budget, self.charge) = (budget, charge)
-    }
-
-    /// Pays; false when the budget refuses.
-    func pay() -> Bool { budget.withdraw(charge) }
 }
 
 /// The budget that bounds retries, and the calls that share it.

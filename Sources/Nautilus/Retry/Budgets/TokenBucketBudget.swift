@@ -55,10 +55,10 @@ public final class TokenBucketBudget: RetryBudget {
 
     /// Takes a token, unless half of the bucket or less is left. For a retry that the server has asked for, takes its
     /// cost from the second bucket, unless less is left there.
-    public func withdraw(_ charge: RetryCharge) -> Bool {
-        let cost = Self.cost(of: charge)
+    public func withdraw(_ reason: RetryCost.Reason) -> Bool {
+        let cost = Self.cost(of: reason)
         return buckets.withLock { buckets in
-            guard charge.isInvited else {
+            guard reason.isInvited else {
                 guard buckets.tokens > capacity / 2, buckets.tokens >= cost else { return false }
                 buckets.tokens -= cost
                 return true
@@ -70,11 +70,11 @@ public final class TokenBucketBudget: RetryBudget {
     }
 
     /// Adds the deposit of a success, and refunds the call's last retry.
-    public func deposit(refunding charge: RetryCharge?) {
+    public func deposit(refunding reason: RetryCost.Reason?) {
         var (tokens, invited) = (depositOfSuccess, depositOfSuccess)
-        switch charge {
-        case .postponed?, .unavailable?: invited += charge.map(Self.cost) ?? 0
-        case .throttling?, .failure?: tokens += charge.map(Self.cost) ?? 0
+        switch reason {
+        case .postponed?, .unavailable?: invited += reason.map(Self.cost) ?? 0
+        case .throttling?, .failure?: tokens += reason.map(Self.cost) ?? 0
         case .hedge?, nil: break
         }
         buckets.withLock { [tokens, invited] buckets in
@@ -83,7 +83,7 @@ public final class TokenBucketBudget: RetryBudget {
         }
     }
 
-    private static func cost(of charge: RetryCharge) -> Int {
-        charge == .postponed ? cost / 10 : cost
+    private static func cost(of reason: RetryCost.Reason) -> Int {
+        reason == .postponed ? cost / 10 : cost
     }
 }

@@ -80,7 +80,7 @@ extension WebSocketClosure {
             return
         }
         guard payload.count >= 2 else { throw .protocolError }
-        let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        let code = WebSocketClosure.Code(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard code.isSendable else { throw .protocolError }
         guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else { throw .invalidPayload }
         self.init(code, reason: reason)
@@ -97,7 +97,7 @@ enum WebSocketViolation: Error, Hashable, Sendable, CaseIterable {
     case messageTooBig
 
     /// The code that is sent to the server.
-    var code: WebSocketCloseCode {
+    var code: WebSocketClosure.Code {
         switch self {
         case .protocolError: .protocolError
         case .invalidPayload: .invalidPayload

@@ -1,0 +1,55 @@
+/// The cost of a retry, and the budget that pays it.
+///
+/// Paid when the retry has been decided on, and not given back if its call is cancelled before the retry is sent.
+public struct RetryCost: Sendable {
+    /// The budget that pays.
+    public let budget: any RetryBudget
+    /// The reason of the retry, by which the budget decides its cost.
+    public let reason: RetryCost.Reason
+
+    /// Creates a cost, without paying it.
+    public init(from budget: any RetryBudget, for reason: RetryCost.Reason = .failure) {
+        (self.budget, self.reason) = (budget, reason)
+    }
+
+    /// Pays; false when the budget refuses.
+    func pay() -> Bool { budget.withdraw(reason) }
+}
+
+extension RetryCost {
+    /// The reason for one more request, by which a budget decides its cost; mostly the failure that a retry follows.
+    public enum Reason: Hashable, Sendable {
+        /// A 429 that says when to come back: the server is well, and has merely enforced a rule.
+        case postponed
+        /// Any other answer, such as 503 with `Retry-After`, by which the server has refused the request unprocessed, and
+        /// said when to come back. It may be the limit of a fleet, or a server at the end of its strength.
+        case unavailable
+        /// A 429 that does not say when to come back.
+        case throttling
+        /// Any other failure.
+        case failure
+        /// No failure at all: a slow attempt is sent a second time, see ``Hedging``. It costs as much as a retry after a
+        /// failure, but its success shows less: a slow server may have answered both.
+        case hedge
+
+        /// Whether the server has refused the request unprocessed, and said when to come back.
+        var isInvited: Bool { self == .postponed || self == .unavailable }
+
+        /// Creates the cost of a retry after `error`; nil when it is free.
+        ///
+        /// A request that found no network, or that was held back here, has not reached any server; its retry is the first
+        /// that can be a load on one. Nor is it a failure of a call when a stream reconnects, a second
+        /// apart at least in the long run.
+        init?(after error: HttpError) {
+            guard !error.isRefusal, !error.isReconnect else { return nil }
+            let isInvited = error.delivery == .rejected && error.retryAfter != nil
+            switch error.kind {
+            case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
+                .transport(.callIsActive):
+                return nil
+            case .status(429): self = isInvited ? .postponed : .throttling
+            default: self = isInvited ? .unavailable : .failure
+            }
+        }
+    }
+}
