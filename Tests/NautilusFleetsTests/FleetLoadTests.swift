@@ -37,7 +37,7 @@ struct FleetLoadTests {
         #expect(perClient.values.allSatisfy { (900...1_100).contains($0) })
     }
 
-    @Test("the same seed gives the same calls, another one others")
+    @Test("the same seed gives the same calls of a fleet, another seed others")
     func seeds() {
         let load = FleetLoad.poisson(callsPerSecond: 100, for: .seconds(1))
         #expect(Array(load.calls(clients: 5, seed: 1)) == Array(load.calls(clients: 5, seed: 1)))

@@ -95,7 +95,7 @@ struct FleetSimulationTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("the same seed gives the same bytes, another one others", arguments: [1, 2, 3] as [UInt64])
+    @Test("the same seed gives the same fleet report, byte by byte", arguments: [1, 2, 3] as [UInt64])
     func seeds(seed: UInt64) async throws {
         let (first, second) = (try await Self.busyFleet(seed: seed), try await Self.busyFleet(seed: seed))
         #expect(first == second)
@@ -241,7 +241,7 @@ struct FleetSimulationTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("what a service cannot be made for is thrown")
+    @Test("a fleet throws the error of the closure that makes its services")
     func noService() async {
         struct Odd: Error {}
         let fleet = FleetSimulation(clients: 2, load: .atOnce, server: FleetServer())

@@ -85,7 +85,7 @@ struct FleetStormTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("what kind of outage it was makes no difference", arguments: outages)
+    @Test("a fleet recovers from every kind of outage with a budget, and not without", arguments: outages)
     func kinds(outage: FleetOutage.Kind) async throws {
         let unbounded = try await Self.report(on: outage) { client in
             BackoffRetrier.factory(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("While there is no connection, nothing is sent", .timeLimit(.minutes(10)), .whereAvailable)
 struct ConnectingTests {
-    @Test("so that a cancellation during a TLS handshake is one of nothing sent, and one after the request is not")
+    @Test("cancelled during a TLS handshake, a call has sent nothing; cancelled after the request, it may have")
     func cancelled() async throws {
         for scheme in ["https", "http"] {
             let (arrivals, arrive) = AsyncStream.makeStream(of: Void.self)
@@ -50,7 +50,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("and the record tells which connections are new")
+    @Test("an exchange's record says whether its connection is new")
     func records() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -93,7 +93,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("and an interim response is not the answer whose header is timed")
+    @Test("the latency of an exchange ends with the final header, not with an interim response")
     func interim() async throws {
         let pause = Duration.milliseconds(50)
         try await ScriptedServer.run { connection in

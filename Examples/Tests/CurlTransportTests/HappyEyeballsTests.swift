@@ -77,7 +77,7 @@ struct HappyEyeballsTests {
         }
     }
 
-    @Test("and not by none: not sent")
+    @Test("if no address of a host answers, the failure is notSent")
     func none() async throws {
         try await ScriptedServer.run {
             try await $0.hang()

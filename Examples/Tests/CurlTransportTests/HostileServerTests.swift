@@ -13,7 +13,7 @@ struct HostileServerTests {
     /// A limit that endless bodies reach soon.
     private static let limit = 100_000
 
-    @Test("one answer", arguments: HostileAnswer.all)
+    @Test("a hostile answer ends the exchange as expected", arguments: HostileAnswer.all)
     func answer(_ answer: HostileAnswer) async throws {
         try await ScriptedServer.run(answer.script) { server in
             let ending = try await ending { try await send(.post, server.url, through: Self.transport) }
@@ -21,7 +21,7 @@ struct HostileServerTests {
         }
     }
 
-    @Test("the same answer, read while it comes", arguments: HostileAnswer.all)
+    @Test("a hostile answer that is streamed ends the exchange as expected", arguments: HostileAnswer.all)
     func streamed(_ answer: HostileAnswer) async throws {
         try await ScriptedServer.run(answer.script) { server in
             let ending = try await ending {

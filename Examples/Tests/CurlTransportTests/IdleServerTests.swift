@@ -72,7 +72,7 @@ struct IdleServerTests {
         }
     }
 
-    @Test("and a cancellation ends it, with a body in memory as well")
+    @Test("a cancellation ends the upload of a large body to a server that does not read")
     func cancelled() async throws {
         let (arrivals, arrive) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in

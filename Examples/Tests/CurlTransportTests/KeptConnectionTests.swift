@@ -23,14 +23,14 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test("and closed under a POST: the server gets it once, and it may have been executed")
+    @Test("a POST on a kept connection that closes is sent once, and fails as maybeExecuted")
     func closedUnderPost() async throws {
         let (failure, requests) = try await closedUnder(.post)
         #expect(failure == .connectionLost)
         #expect(requests.map(\.path) == ["/first", "/second"])
     }
 
-    @Test("and closed under a POST with a large body: the server gets it once")
+    @Test("a POST with a large body on a kept connection that closes is sent once")
     func closedUnderBody() async throws {
         let (failure, requests) = try await closedUnder(.post, body: .data(Data(count: 200_000)))
         #expect(failure == .connectionLost)
@@ -38,7 +38,7 @@ struct KeptConnectionTests {
     }
 
     @Test(
-        "and closed under what may run twice costs one new connection",
+        "a repeatable request on a kept connection that closes costs one new connection",
         arguments: [(.get, [:]), (.delete, [:]), (.post, ["Idempotency-Key": "1"])] as [(HttpMethod, HttpHeader)]
     )
     func closedUnderIdempotent(method: HttpMethod, header: HttpHeader) async throws {
@@ -68,7 +68,7 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test("and closed under a large body that may be sent twice brings all of it twice")
+    @Test("a PUT on a kept connection that closes is repeated with its whole large body")
     func closedUnderPut() async throws {
         let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
         let (failure, requests) = try await closedUnder(.put, body: .data(body))
@@ -76,7 +76,7 @@ struct KeptConnectionTests {
         #expect(requests.map(\.body) == [Data(), body, body])
     }
 
-    @Test("and closed while nobody used it costs one new connection, whatever the method")
+    @Test("a kept connection that closes while idle costs one new connection, whatever the method")
     func closedWhileIdle() async throws {
         let (closings, close) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in
@@ -205,7 +205,7 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test("nor to one of many exchanges at once, whatever else happens on other sockets")
+    @Test("of many exchanges at once, none gets bytes that a server has sent behind an answer")
     func smuggledInCrowd() async throws {
         // With its header, as much as is read at once, so that what follows is there when the answer is complete.
         let unread = Data("HTTP/1.1 204 No Content\r\n\r\n".utf8)
@@ -241,7 +241,7 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test("and closed under what may run twice, and no other one made in time: maybe executed")
+    @Test("a repeatable request whose kept connection closes, and that gets no new one in time, is maybeExecuted")
     func closedAndUnreachable() async throws {
         let isClosed = Flag()
         try await ScriptedServer.run { connection in

@@ -47,7 +47,7 @@ struct RouteTests {
         }
     }
 
-    @Test("by a proxy, with user and password for it alone")
+    @Test("a request goes through the proxy, which alone gets the proxy's user and password")
     func proxy() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()
@@ -118,7 +118,7 @@ struct RouteTests {
         }
     }
 
-    @Test("what cannot be a setting fails the exchange, not sent")
+    @Test("an invalid transport setting fails the exchange before anything is sent")
     func badSettings() async throws {
         let trust = CurlTransport.Trust(roots: Data("no certificate".utf8))
         let transport = CurlTransport(configuration: .init(trust: trust))

@@ -57,7 +57,7 @@ struct TrustTests {
         #expect(new == .success(200))
     }
 
-    @Test("and is shown the client's certificate")
+    @Test("the server is shown the client's certificate")
     func identity() async throws {
         let options = "-www -Verify 1 -CAfile certificate.pem -verify_return_error"
         let shown = try await exchange(options) {

@@ -29,7 +29,7 @@ struct SocketRouteTests {
         }
     }
 
-    @Test("by a proxy that refuses to connect: not sent")
+    @Test("a web socket through a proxy that refuses to connect fails as notSent")
     func refusingProxy() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readHead()

@@ -50,7 +50,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("and works again is written to by flush, which fails until then")
+    @Test("flush fails while the disk is full, and writes once the disk works again")
     func flush() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()

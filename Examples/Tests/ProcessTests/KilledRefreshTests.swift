@@ -107,7 +107,7 @@ struct KilledRefreshTests {
         }
     }
 
-    @Test("before it has marked the token, may be killed any number of times")
+    @Test("a process may be killed any number of times before it has marked the token as sent")
     func killedBeforeMark() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()

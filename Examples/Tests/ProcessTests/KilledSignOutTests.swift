@@ -45,7 +45,7 @@ struct KilledSignOutTests {
         Step("when the note is removed", .unlink, .killAfter, .end),
     ]
 
-    @Test("before there is a note, has not signed out anybody, and the next one can", arguments: before)
+    @Test("a sign-out that is killed before its note signs out nobody, and the next one can", arguments: before)
     func notNoted(_ step: Step) async throws {
         try await SessionWorld.run { world in
             let other = try await killSignOut(at: step, in: world)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The lock among processes", .serialized, .timeLimit(.minutes(10)))
 struct LockTests {
-    @Test("of one account holds up no other: both refresh at the same time")
+    @Test("the lock of one account holds up no other account: both refresh at the same time")
     func accounts() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -30,7 +30,7 @@ struct LockTests {
         }
     }
 
-    @Test("of one account holds up no other whose credential serves")
+    @Test("the lock of one account holds up no other account whose credential is still valid")
     func otherAccount() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in

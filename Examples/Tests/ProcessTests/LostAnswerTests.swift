@@ -54,7 +54,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("that never reached the server is sent once more, and succeeds", arguments: [false, true])
+    @Test("a refresh that never reached the server is sent once more, and succeeds", arguments: [false, true])
     func dropped(hasGrace: Bool) async throws {
         try await SessionWorld.run(hasGrace: hasGrace) { world in
             try await world.signIn()

@@ -106,7 +106,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("that ends the session during a refresh waits for its result, and ends that as well")
+    @Test("a sign-out during a refresh in another process waits for its result, and ends that as well")
     func signOut() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -158,7 +158,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("that ends the session while a call is answered 401 ends the call without a refresh")
+    @Test("a sign-out elsewhere while a call is answered 401 ends the call without a refresh")
     func signOutDuringCall() async throws {
         let rejection = Barrier()
         try await SessionWorld.run(barriers: .init(unauthorized: rejection)) { world in

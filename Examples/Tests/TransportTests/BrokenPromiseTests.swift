@@ -80,7 +80,7 @@ struct BrokenPromiseTests {
         .failsBrokenStreams: ["a streamed response brings its status, though its body is broken"],
     ]
 
-    @Test("that one, and no other", .serialized, arguments: FlawedTransport.Flaw.allCases)
+    @Test("a broken promise fails its own check, and no other", .serialized, arguments: FlawedTransport.Flaw.allCases)
     func found(flaw: FlawedTransport.Flaw) async throws {
         #expect(try await failedChecks(of: flaw) == Self.failures[flaw])
     }

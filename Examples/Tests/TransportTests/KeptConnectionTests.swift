@@ -19,7 +19,7 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test("and closed under a request is maybe executed: on Linux, libcurl has repeated it by then")
+    @Test("with URLSession, a request whose kept connection closes is maybeExecuted")
     func closedUnderRequest() async throws {
         let transport = URLSessionTransport()
         try await ScriptedServer.run { connection in

@@ -64,7 +64,7 @@ struct OAuthCredentialTests {
         "receivedAt":816964039.25,"refreshToken":"refresh","scope":["notes.read","notes.write"],"tokenType":"Bearer"}
         """#
 
-    @Test("what is written stays the same, byte by byte, and so does what is read")
+    @Test("the stored form of an OAuth credential stays the same, byte by byte")
     func literal() throws {
         let credential = OAuthCredential(
             accessToken: "access",

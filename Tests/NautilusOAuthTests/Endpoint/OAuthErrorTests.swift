@@ -18,7 +18,7 @@ struct OAuthErrorTests {
         #expect(OAuthError(kind).endsSession == [.invalidGrant, .noRefreshToken].contains(kind))
     }
 
-    @Test("what passes by itself is transient, and nothing else", arguments: kinds)
+    @Test("only an OAuthError that passes by itself is transient", arguments: kinds)
     func isTransient(kind: OAuthError.Kind) {
         let transient: [OAuthError.Kind] = [.unavailable, .answerLost]
         #expect(OAuthError(kind).isTransient == transient.contains(kind))

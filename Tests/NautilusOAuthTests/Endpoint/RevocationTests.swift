@@ -33,7 +33,7 @@ struct RevocationTests {
         )
     }
 
-    @Test("that a server cannot end access tokens is no error, and any other failure is", arguments: [true, false])
+    @Test("a server that cannot revoke access tokens is no error, other failures are", arguments: [true, false])
     func unsupported(isUnsupported: Bool) async {
         let transport = ScriptedTransport()
         transport.on(.post, "/revoke") { _, _ in
@@ -64,7 +64,7 @@ struct RevocationTests {
         #expect(transport.attempts.first?.header[.authorization] == "Basic YXBwOnM=")
     }
 
-    @Test("what a successful reply says is not looked at", arguments: ["", "{}", "OK", "<html>"])
+    @Test("the body of a successful revocation is ignored", arguments: ["", "{}", "OK", "<html>"])
     func body(text: String) async {
         #expect(await Self.revoke(.reply(text: text)).error == nil)
         #expect(await Self.revoke(.reply(status: 204, header: ["Content-Type": "text/html"], text: text)).error == nil)

@@ -216,7 +216,7 @@ struct FailingStoreTests {
         }
     }
 
-    @Test("what is saved at last is saved once")
+    @Test("a credential whose save was delayed is saved once")
     func savedOnce() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()

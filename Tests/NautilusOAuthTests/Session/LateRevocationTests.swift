@@ -223,7 +223,7 @@ struct LateRevocationTests {
         }
     }
 
-    @Test("what a sign-out whose caller has left could not revoke is revoked later", arguments: [0, 50, 150])
+    @Test("a credential that a cancelled sign-out could not revoke is revoked later", arguments: [0, 50, 150])
     func callerLeaves(after pause: Int) async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A refresh whose answer is lost")
 struct LostAnswerTests {
-    @Test("its token is sent once more, and a server with a grace period answers")
+    @Test("after a lost answer the token is sent once more, and a server with a grace period accepts it")
     func grace() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -100,7 +100,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("what others have sent in vain is sent once after each cool-down, and not twice by one refresh")
+    @Test("a token that others have sent in vain is sent once after each cool-down, never twice by one refresh")
     func acrossProcesses() async throws {
         try await SessionWorld.run { world in
             let first = try await world.signedIn()
@@ -143,7 +143,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("what never left does not count: without a connection the session goes on, however often it is tried")
+    @Test("a refresh without a connection never ends the session, however often it is tried")
     func neverSent() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn(limits: SessionWorld.impatient)
@@ -171,7 +171,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("before it is sent again the store is read again: what another has saved, without a lock, is taken")
+    @Test("before a token is sent again the store is read again, and a credential saved elsewhere is adopted")
     func replacedMeanwhile() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()

@@ -42,7 +42,7 @@ struct SessionRevocationTests {
         }
     }
 
-    @Test("what a refresh brings after the sign-out is revoked as well")
+    @Test("the credential that a refresh brings after the sign-out is revoked as well")
     func refreshedLate() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -59,7 +59,7 @@ struct SessionRevocationTests {
         }
     }
 
-    @Test("what a refresh of another process brings after the sign-out is revoked there, where alone it is known")
+    @Test("a credential that another process's refresh gets after the sign-out is revoked by that process")
     func refreshedLateElsewhere() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())

@@ -37,7 +37,7 @@ struct SharedRefreshTests {
         }
     }
 
-    @Test("what another process has refreshed is noticed before the next attempt, without a request")
+    @Test("a refresh by another process is noticed before the next attempt, without a request")
     func noticed() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())

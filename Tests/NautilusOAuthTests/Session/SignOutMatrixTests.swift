@@ -22,7 +22,7 @@ struct SignOutMatrixTests {
         }
     }
 
-    @Test("where its end cannot be noted, or hangs, the removal of the record tells it", arguments: [true, false])
+    @Test("if a sign-out cannot write its note, the removed record tells of it", arguments: [true, false])
     func withoutNote(hangs: Bool) async throws {
         try await SessionWorld.run { world in
             let (session, other) = (try await world.signedIn(), world.process())

@@ -25,7 +25,7 @@ struct SignOutNowTests {
         }
     }
 
-    @Test("and does all that one does which is waited for", arguments: SignOutTests.Trouble.allCases)
+    @Test("signOutNow does everything that signOut does", arguments: SignOutTests.Trouble.allCases)
     func finished(trouble: SignOutTests.Trouble) async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -72,7 +72,7 @@ struct SignOutNowTests {
         }
     }
 
-    @Test("its errors are those of the sign-out")
+    @Test("the errors of finish() are those of the sign-out")
     func finishedWithError() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()

@@ -103,7 +103,7 @@ struct SlowStoreTests {
         }
     }
 
-    @Test("what another process has refreshed since the last look stays when the session ends here")
+    @Test("a credential refreshed elsewhere since the last look stays stored when the session ends here")
     func savedBeforeRemoval() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()

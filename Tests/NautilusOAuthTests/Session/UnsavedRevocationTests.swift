@@ -28,7 +28,7 @@ struct UnsavedRevocationTests {
         }
     }
 
-    @Test("one that could not be saved is revoked when another process signs out, which does not know of it")
+    @Test("a credential that could not be saved is revoked when another process signs out")
     func unsavedElsewhere() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())

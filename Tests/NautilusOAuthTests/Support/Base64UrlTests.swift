@@ -15,7 +15,7 @@ struct Base64UrlTests {
         #expect(String(base64Url: Array(text.utf8)) == encoded)
     }
 
-    @Test("what a URL would read as its own signs is not in it")
+    @Test("base64url has no character with a meaning in URLs")
     func alphabet() {
         #expect(String(base64Url: [0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF]) == "----____")
     }

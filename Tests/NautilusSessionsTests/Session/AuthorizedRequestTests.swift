@@ -45,7 +45,7 @@ struct AuthorizedRequestTests {
         }
     }
 
-    @Test("nor is it shared with a call of the next user at the same time", arguments: ["X-Api-Token", "X-Sid"])
+    @Test("an authorized request is not shared with the next user's call", arguments: ["X-Api-Token", "X-Sid"])
     func anonymousCoalescing(name: String) async throws {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(

@@ -54,7 +54,7 @@ struct BearerTokenTests {
         }
     }
 
-    @Test("that expired long ago is refreshed before it is sent, also when it comes from a store")
+    @Test("a bearer token that expired long ago is refreshed before it is sent, also one from a store")
     func expiredLongAgo() async throws {
         let token = BearerToken(accessToken: "old", refreshToken: "r", expires: .distantPast)
         let stored = try JSONDecoder().decode(BearerToken.self, from: JSONEncoder().encode(token))

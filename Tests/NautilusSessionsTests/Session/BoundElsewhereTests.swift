@@ -57,7 +57,7 @@ struct BoundElsewhereTests {
         }
     }
 
-    @Test("of a user who has come and gone elsewhere, says that he has signed out", arguments: [true, false])
+    @Test("a bound call of a user who has come and gone elsewhere fails as signed out", arguments: [true, false])
     func comeAndGone(bindsAgain: Bool) async throws {
         try await TokenWorld.run { world in
             let (here, there) = (world.process(), world.process())
@@ -83,7 +83,7 @@ struct BoundElsewhereTests {
         }
     }
 
-    @Test("of a session that the server has ended, says so, in whichever process and however often")
+    @Test("a bound call of a session that the server has ended fails as expired, in every process")
     func expired() async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn()
@@ -99,7 +99,7 @@ struct BoundElsewhereTests {
     /// How the user leaves elsewhere.
     enum Leaving: CaseIterable, Sendable { case signOut, nextUser, expiry }
 
-    @Test("and continues another one ends as that one's session did", arguments: Leaving.allCases)
+    @Test("a bound call that continues another ends as that call's session did", arguments: Leaving.allCases)
     func continued(leaving: Leaving) async throws {
         try await TokenWorld.run { world in
             let (there, here) = (try await world.signedIn(), world.process())
@@ -164,7 +164,7 @@ struct BoundElsewhereTests {
         }
     }
 
-    @Test("and never run keeps nothing of a dropped session")
+    @Test("a bound call that never runs keeps nothing of a dropped session alive")
     func dropped() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn()

@@ -13,7 +13,7 @@ struct CallBeginningTests {
         while !isDone.withLock({ $0 }) { try await world.sleep(.milliseconds(1)) }
     }
 
-    @Test("one with a completion handler does not go out as the next user", arguments: 0..<8 as Range<UInt64>)
+    @Test("a call with a completion handler does not go out as the next user", arguments: 0..<8 as Range<UInt64>)
     func nextUser(seed: UInt64) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let session = try await world.signedIn()
@@ -28,7 +28,7 @@ struct CallBeginningTests {
         }
     }
 
-    @Test("one with a completion handler that was nobody's does not go out as the user who signs in")
+    @Test("a call with a completion handler, made while nobody was signed in, gets no later user's credential")
     func nobody() async throws {
         for seed in 0..<8 as Range<UInt64> {
             try await TokenWorld.run(seed: seed) { world in
@@ -44,7 +44,7 @@ struct CallBeginningTests {
         }
     }
 
-    @Test("one with a completion handler goes to the environment that was selected", arguments: 0..<8 as Range<UInt64>)
+    @Test("a call with a completion handler goes where it was selected", arguments: 0..<8 as Range<UInt64>)
     func environment(seed: UInt64) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let places = ["staging.test", "production.test"]
@@ -71,7 +71,7 @@ struct CallBeginningTests {
         func promptLoad(_ key: CredentialKey) -> StoredCredential? { base.load(key) }
     }
 
-    @Test("so a store that can be read at once is read at once, as when the call began")
+    @Test("a store that can answer at once is read at once when a call begins")
     func readAtOnce() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn()

@@ -65,7 +65,7 @@ struct CredentialRedirectTests {
         }
     }
 
-    @Test("nor brings one from there, though the request has no body", arguments: [302, 307])
+    @Test("a redirect of a sign-in without a body brings no foreign credential", arguments: [302, 307])
     func withoutBody(status: Int) async throws {
         try await LoginWorld.run { world in
             world.server.on(.get, "/login", .status(status, header: ["Location": "https://evil.test/take"]))

@@ -123,7 +123,7 @@ struct FileSignOutTests {
         lock.unlock()
     }
 
-    @Test("so it does where others may enter the folder")
+    @Test("a sign-out is noted at once even if others may enter the folder")
     func atOnceInOpenFolder() async throws {
         let session = process()
         try await session.signIn("anna")
@@ -155,7 +155,7 @@ struct FileSignOutTests {
         #expect(await isSignedOut(session))
     }
 
-    @Test("of who was replaced elsewhere revokes nothing, though the record is still there")
+    @Test("a sign-out of a user who was replaced elsewhere revokes nothing, though the record is still there")
     func replacedElsewhere() async throws {
         let (session, other) = (process(), process())
         try await session.signIn("anna")
@@ -182,7 +182,7 @@ struct FileSignOutTests {
         #expect(!session.isSignedIn)
     }
 
-    @Test("that was begun by a process which is gone is finished by whoever looks next")
+    @Test("a sign-out begun by a process that is gone is finished by the next process that looks")
     func unfinished() async throws {
         let (session, other) = (process(), process())
         try await session.signIn("anna")

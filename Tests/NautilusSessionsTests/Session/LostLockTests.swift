@@ -9,7 +9,7 @@ import Testing
 /// In each of them an app's extension has lost the lock, as iOS takes it from a process that it suspends.
 @Suite("A lock that is lost while it is held")
 struct LostLockTests {
-    @Test("what a refresh brings to a session that was signed out of meanwhile is not saved, but revoked")
+    @Test("the credential of a refresh whose user has signed out meanwhile is revoked instead of saved")
     func signedOutMeanwhile() async throws {
         try await TokenWorld.run { world in
             let store = LosableStore(world.store)
@@ -35,7 +35,7 @@ struct LostLockTests {
         }
     }
 
-    @Test("what a refresh brings when another process has refreshed meanwhile gives way to that")
+    @Test("after a lost lock, another process's refreshed credential is kept, and not one's own")
     func refreshedMeanwhile() async throws {
         try await TokenWorld.run { world in
             let store = LosableStore(world.store)
@@ -58,7 +58,7 @@ struct LostLockTests {
         }
     }
 
-    @Test("what a refresh brings is saved all the same where nothing has happened meanwhile")
+    @Test("after a lost lock, a refreshed credential is saved if nothing else has happened meanwhile")
     func nothingMeanwhile() async throws {
         try await TokenWorld.run { world in
             let store = LosableStore(world.store)
@@ -167,7 +167,7 @@ struct LostLockTests {
         }
     }
 
-    @Test("nor does the save of a sign-in")
+    @Test("a late save of a sign-in whose lock was lost does not undo a later refresh")
     func duringSignIn() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)

@@ -93,7 +93,7 @@ struct OpenConnectionTests {
         }
     }
 
-    @Test("and by the first that is sent", arguments: Leaving.allCases)
+    @Test("the first message sent ends a socket whose user has left elsewhere", arguments: Leaving.allCases)
     func sending(leaving: Leaving) async throws {
         try await TokenWorld.run { world in
             let (here, there) = (try await world.signedIn(), world.process())

@@ -24,7 +24,7 @@ struct OvertakenSignInTests {
 
     private func kind(_ error: HttpError?) -> SessionError.Kind? { (error?.underlying as? SessionError)?.kind }
 
-    @Test("by a sign-out signs nobody in, and the server is asked to forget its credential", arguments: [true, false])
+    @Test("a sign-in overtaken by a sign-out signs nobody in, and is revoked", arguments: [true, false])
     func signOut(isSignedIn: Bool) async throws {
         try await LoginWorld.run { world in
             if isSignedIn { try await world.session.signIn(BearerToken(accessToken: "before")) }
@@ -87,7 +87,7 @@ struct OvertakenSignInTests {
         }
     }
 
-    @Test("by its cancellation signs nobody in, though its work brings a credential all the same")
+    @Test("a cancelled sign-in signs nobody in, though its work brings a credential all the same")
     func cancelled() async throws {
         try await LoginWorld.run { world in
             world.server.on(.post, "/logout", .status(200))

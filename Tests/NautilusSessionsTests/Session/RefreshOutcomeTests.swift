@@ -100,7 +100,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    @Test("of errors that are no call's, only the terminal one ends a session, and none is taken for harmless")
+    @Test("of the errors that are no call's, only a terminal one ends a session")
     func others() {
         #expect(RefreshOutcome(TerminalRefreshFailure("over")) == .ended)
         #expect(RefreshOutcome(AppError()) == .unclear)

@@ -117,7 +117,7 @@ struct RefreshUnderTrafficTests {
         }
     }
 
-    @Test("nor does one whose caller has left, while the next call has its slot")
+    @Test("a refresh whose caller has left does not wait for the slot of the next call")
     func cancelledStarter() async throws {
         try await TokenWorld.run { world in
             let limit = ConcurrencyLimit(1)

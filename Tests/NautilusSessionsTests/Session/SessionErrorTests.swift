@@ -15,7 +15,7 @@ struct SessionErrorTests {
         let description = "s3cret"
     }
 
-    @Test("what passes by itself is transient, and nothing else", arguments: kinds)
+    @Test("only a SessionError that passes by itself is transient", arguments: kinds)
     func isTransient(kind: SessionError.Kind) {
         // A revocation that has no error underneath was not answered in time.
         let passing: [SessionError.Kind] = [.lockTimeout(.seconds(30)), .storeTimeout(.seconds(30)), .notRevoked]

@@ -65,7 +65,7 @@ struct SessionPolicyTests {
         }
     }
 
-    @Test("who is signed in is told with every sign-in, also where it takes another's place, and with the end")
+    @Test("session.credentials reports each sign-in, also one that replaces another user, and the end")
     func credentials() async throws {
         try await TokenWorld.run { world in
             let session = world.process()

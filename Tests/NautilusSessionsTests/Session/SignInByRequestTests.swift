@@ -75,7 +75,7 @@ struct SignInByRequestTests {
         }
     }
 
-    @Test("that is refused leaves the session as it is, and throws the service's error", arguments: [true, false])
+    @Test("a refused sign-in leaves the session as it is, and throws the service's error", arguments: [true, false])
     func refused(isSignedIn: Bool) async throws {
         try await World.run { world in
             if isSignedIn { try await world.session.signIn(BearerToken(accessToken: "of-another")) }
@@ -101,7 +101,7 @@ struct SignInByRequestTests {
         }
     }
 
-    @Test("that is cancelled is a cancellation")
+    @Test("a cancelled sign-in by a request throws a cancellation")
     func cancelled() async throws {
         try await World.run { world in
             world.server.on(.post, "/login", .hang)
@@ -116,7 +116,7 @@ struct SignInByRequestTests {
         }
     }
 
-    @Test("that is cancelled while its credential is being saved is a cancellation, too")
+    @Test("a sign-in that is cancelled while its credential is being saved throws a cancellation")
     func cancelledSaving() async throws {
         try await World.run { world in
             world.store.state.withLock { $0 = .slow }

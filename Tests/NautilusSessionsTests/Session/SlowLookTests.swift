@@ -82,7 +82,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("nor does what it sends, however long the store takes")
+    @Test("a call's body does not go out as the next user, however long the store takes")
     func slowLookWithBody() async throws {
         struct SaveNote: Request {
             typealias Result = Void
@@ -109,7 +109,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("one that began while nobody was signed in does not go out as the user who signs in elsewhere")
+    @Test("a call made while nobody was signed in does not go out as the user who signs in elsewhere")
     func slowLookOfNobody() async throws {
         try await TokenWorld.run { world in
             let store = SlowLooks(world)
@@ -124,7 +124,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("nor over a store that answers at once, in whatever order the tasks run", arguments: 0..<60 as Range<UInt64>)
+    @Test("with a prompt store, no call goes out as the next user", arguments: 0..<60 as Range<UInt64>)
     func promptLook(seed: UInt64) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let session = try await world.signedIn()
@@ -143,7 +143,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("one that began after another user had signed in elsewhere is theirs")
+    @Test("a call that began after another user had signed in elsewhere is that user's")
     func changedBefore() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -154,7 +154,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("one that began after the server had ended the session elsewhere is told so, as is the first of a process")
+    @Test("a call that began after the server had ended the session elsewhere fails as expired")
     func expiredBefore() async throws {
         try await TokenWorld.run { world in
             let (session, other) = (try await world.signedIn(), world.process())
@@ -197,7 +197,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("one that began after the user had signed out elsewhere is told so, as is the first of a process")
+    @Test("a call that began after the user had signed out elsewhere fails as signed out")
     func signedOutBefore() async throws {
         try await TokenWorld.run { world in
             let (session, other) = (try await world.signedIn(), world.process())

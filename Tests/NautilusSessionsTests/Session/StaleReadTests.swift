@@ -137,7 +137,7 @@ struct StaleReadTests {
         }
     }
 
-    @Test("what another process has refreshed after the server's refusal is taken, and the refused one is not")
+    @Test("a credential refreshed elsewhere after the server's refusal is adopted, and the refused one is not")
     func refused() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()

@@ -171,7 +171,7 @@ struct SuccessionTests {
         }
     }
 
-    @Test("so it does if the same user comes with another credential")
+    @Test("a revocation still being tried ends when the same user signs in with another credential")
     func revokedLaterThanSignIn() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -194,7 +194,7 @@ struct SuccessionTests {
         }
     }
 
-    @Test("so is one that takes the place of a record which cannot be read")
+    @Test("a sign-in that replaces an unreadable record is numbered after it")
     func numberedAfterDamage() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn("anna")

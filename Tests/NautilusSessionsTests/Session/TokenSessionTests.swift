@@ -254,7 +254,7 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("what a credential lacks is told as the session's rules say, and nothing is refreshed")
+    @Test("an insufficient credential fails the call as the session's rules say, without a refresh")
     func insufficiency() async throws {
         struct NeedsAdministrator: Error {}
         try await TokenWorld.run { world in

@@ -73,7 +73,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("so does the next launch, from a file or an encrypted one", arguments: [false, true])
+    @Test("with a wrong clock, the next launch refreshes no valid credential", arguments: [false, true])
     func nextLaunch(isEncrypted: Bool) async throws {
         try await TokenWorld.run { base in
             let world = World(base)
@@ -105,7 +105,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("what has expired since it came is not sent, though another process has refreshed it")
+    @Test("a credential that has expired since it came is not sent, though another process has refreshed it")
     func expiredSince() async throws {
         try await TokenWorld.run { base in
             let first = try await base.signedIn()

@@ -19,7 +19,7 @@ struct CredentialFormatTests {
         try read(CredentialSeal.close(version: version, content: Data("{\(fields)}".utf8)))
     }
 
-    @Test("what is written stays the same, byte by byte, and so does what is read")
+    @Test("the stored form of a credential stays the same, byte by byte")
     func literal() throws {
         let written = try CredentialFormat.encode(StoredText.stored, for: Self.key, place: Self.place)
         #expect(String(decoding: written, as: UTF8.self) == StoredText.current)
@@ -36,7 +36,7 @@ struct CredentialFormatTests {
         #expect(try Self.read(CredentialFormat.encode(stored, for: Self.key, place: Self.place)) == stored)
     }
 
-    @Test("so do its marks: that its session has expired, and that it was over when it came", arguments: [false, true])
+    @Test("a stored credential keeps its marks of an expired session", arguments: [false, true])
     func marks(isMarked: Bool) throws {
         let content = isMarked ? Data() : Data([1])
         let marks = [(isMarked, false), (false, isMarked)]
@@ -86,7 +86,7 @@ struct CredentialFormatTests {
         "more after it": StoredText.current + "\n", "twice": StoredText.current + StoredText.current,
     ]
 
-    @Test("what was ours is damaged", arguments: remnants.keys.sorted())
+    @Test("a damaged record of this library is reported as damaged", arguments: remnants.keys.sorted())
     func damaged(_ name: String) throws {
         let text = try #require(Self.remnants[name])
         #expect(throws: CredentialStoreError.damaged(place: "a.json")) { try Self.read(text) }
@@ -97,7 +97,7 @@ struct CredentialFormatTests {
         " " + StoredText.current + " ",
     ]
 
-    @Test("what has neither our head nor our digest is foreign", arguments: others)
+    @Test("a record with neither this library's head nor its digest is foreign", arguments: others)
     func foreign(_ text: String) {
         #expect(throws: CredentialStoreError.foreign(place: "a.json")) { try Self.read(text) }
     }

@@ -68,7 +68,7 @@ struct EncryptedStoreTests {
         #expect(try await Self.sealed(base, with: "k2").load(Self.key) == expired)
     }
 
-    @Test("what was sealed with another key, for another account or another session is not read, and stays")
+    @Test("a record sealed with another key, or for another account or session, is not read, and stays")
     func foreign() async throws {
         let base = MemoryStore()
         let stored = StoredCredential(session: UUID(), content: Data("s3cret".utf8))
@@ -85,7 +85,7 @@ struct EncryptedStoreTests {
         await #expect(throws: CredentialStoreError.self) { try await Self.sealed(base).load(Self.key) }
     }
 
-    @Test("what was stored before there was encryption is read only where that is asked for")
+    @Test("a record from before the encryption is read only with readingPlain")
     func plain() async throws {
         let base = MemoryStore()
         let stored = StoredCredential(session: UUID(), content: Data(#"{"value":"anna-1"}"#.utf8))

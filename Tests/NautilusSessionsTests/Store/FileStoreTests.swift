@@ -162,7 +162,7 @@ struct FileStoreTests {
         case link, danglingLink, folder, namedPipe
     }
 
-    @Test("what is no file is foreign and left alone, and no link is followed", arguments: Obstacle.allCases)
+    @Test("a record that is no file is foreign, and no link is followed", arguments: Obstacle.allCases)
     func obstacles(_ obstacle: Obstacle) async throws {
         let target = folder.url.appendingPathComponent("target")
         let data = try CredentialFormat.encode(.first, for: key, place: "p")

@@ -127,7 +127,7 @@ struct LockFolderTests {
         #expect(next.isHeld)
     }
 
-    @Test("where the system gives no time at all, nothing stays locked")
+    @Test("if the system gives a process no time, nothing stays locked")
     func noTime() throws {
         let lock = try #require(
             try LockFolder(StoreFolder(folder.store), within: ExpiringActivity { $0(true) }).lock(key)

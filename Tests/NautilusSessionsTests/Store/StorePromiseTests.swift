@@ -87,7 +87,7 @@ struct StorePromiseTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test("of a hundred that ask at once, one gets the lock", arguments: StoreSubject.all)
+    @Test("of a hundred processes that ask at once, one gets the lock", arguments: StoreSubject.all)
     func race(_ subject: StoreSubject) async throws {
         let place = try subject.open()
         let held = try await withThrowingTaskGroup(of: (any CredentialLock)?.self) { group in

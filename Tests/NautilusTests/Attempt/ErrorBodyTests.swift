@@ -48,7 +48,7 @@ struct ErrorBodyTests {
         }
     }
 
-    @Test("of authorization, in a 200, has the token refreshed once for a hundred calls", arguments: TokenWorld.seeds)
+    @Test("an authorization error in a 200 causes one refresh for a hundred calls", arguments: TokenWorld.seeds)
     func disguised(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let world = TokenWorld(

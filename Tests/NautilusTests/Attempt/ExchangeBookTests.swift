@@ -42,7 +42,7 @@ struct ExchangeBookTests {
         #expect(book.exchanges() == [record])
     }
 
-    @Test("of a transport that does not tell of its header, the latency is all but the wait for a connection")
+    @Test("if a transport does not report the header, the latency is the duration without the connection wait")
     func untold() throws {
         _ = book.beginAttempt()
         let progress = ExchangeProgress(Stopwatch(clock))

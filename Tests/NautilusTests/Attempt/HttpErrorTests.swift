@@ -78,7 +78,7 @@ struct HttpErrorTests {
         (.custom, "thrown by your code"),
     ]
 
-    @Test("every kind has its words", arguments: kinds)
+    @Test("every kind of HttpError has a description", arguments: kinds)
     func kind(kind: FailureKind, words: String) {
         let error = HttpError(kind, stage: .send)
         #expect(error.description == "A request failed: \(words)")
@@ -87,7 +87,7 @@ struct HttpErrorTests {
         #expect(error.localizedDescription == error.description)
     }
 
-    @Test("it names the request, the attempt, the hint, and the error underneath")
+    @Test("a printed HttpError names the request, the attempt, the hint, and the error underneath")
     func whole() throws {
         let origin = try #require(HttpOrigin(.reading("https://api.example.com")))
         let request = HttpRequest(method: .post, url: try .reading("https://api.example.com/a%20b?token=secret"))
@@ -249,7 +249,7 @@ struct HttpErrorTests {
         #expect(error.description.contains("begin the base URL with http://") == isTold)
     }
 
-    @Test("it keeps 64 KiB of the body in a copy, and a smaller body whole")
+    @Test("an HttpError keeps 64 KiB of the body in a copy, and a smaller body whole")
     func body() throws {
         for count in [0, HttpError.bodyLimit - 1, HttpError.bodyLimit, HttpError.bodyLimit + 1, 1_000_000] {
             let response = HttpResponse(status: 500, body: Data(repeating: 7, count: count))
@@ -262,7 +262,7 @@ struct HttpErrorTests {
         }
     }
 
-    @Test("as a failure of authorization it keeps its response and gets the refresh's error")
+    @Test("asAuthorizationFailure keeps the response and adds the refresh's error")
     func authorization() {
         let response = HttpResponse(status: 401, body: Data())
         let error = HttpError(.status(401), stage: .validate, response: response, attempt: 2)

@@ -8,7 +8,7 @@ struct InterruptionTests {
     private let interruption = Interruption()
     private let calls = Counter()
 
-    @Test("it is told once to who listens, however often it occurs")
+    @Test("a listener is told of an interruption once, however often it occurs")
     func once() {
         interruption.onOccurrence { [calls] in calls.increment() }
         #expect(calls.value == 0)
@@ -17,14 +17,14 @@ struct InterruptionTests {
         #expect(calls.value == 1)
     }
 
-    @Test("who listens after it has occurred is told at once: the next exchange of redirects, above all")
+    @Test("a listener that comes after the interruption, such as a redirect's exchange, is told at once")
     func late() {
         interruption.occur()
         interruption.onOccurrence { [calls] in calls.increment() }
         #expect(calls.value == 1)
     }
 
-    @Test("who listens no more is not told")
+    @Test("a listener that was removed is not told of the interruption")
     func ignored() {
         interruption.onOccurrence { [calls] in calls.increment() }
         interruption.ignore()

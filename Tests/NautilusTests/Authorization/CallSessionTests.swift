@@ -119,7 +119,7 @@ struct CallSessionTests {
         }
     }
 
-    @Test("what waits for the end of a session waits through a refresh, and not for one that is over")
+    @Test("a wait for the end of a session lasts through a refresh, and ends at once if the session is over")
     func end() async throws {
         try await simulate { simulation in
             let world = World(simulation)

@@ -48,7 +48,7 @@ struct CredentialOriginsTests {
         #expect(refreshes == 0)
     }
 
-    @Test("those that are named get it, and no other one")
+    @Test("a credential goes to the origins that are named, and to no other")
     func named() async throws {
         let urls = ["files.example.com", "api.example.com", "evil.example.com"]
         let ends = try await outcomes(of: urls, .only("https://api.example.com/v1", "files.example.com")).ends

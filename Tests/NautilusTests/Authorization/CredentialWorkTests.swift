@@ -164,7 +164,7 @@ struct CredentialWorkTests {
         #expect(await left.withLock { $0 }?.value == false)
     }
 
-    @Test("what work for a credential leaves behind is no part of it any more")
+    @Test("a task that a refresh leaves behind no longer counts as part of the refresh")
     func leftBehindByWork() async {
         let (stream, end) = AsyncStream.makeStream(of: Void.self)
         let (isPart, isNested, task) = await CredentialWork.run {

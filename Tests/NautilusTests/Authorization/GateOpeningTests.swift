@@ -58,7 +58,7 @@ struct GateOpeningTests {
         #expect(passages == [2_000, 2_025, 2_045, 2_065, 2_085].map { .milliseconds($0) })
     }
 
-    @Test("the same seed is the same order of things, another is another")
+    @Test("the same seed releases the waiting calls in the same order, another seed in another")
     func deterministic() async throws {
         let runs = try await [1, 1, 2].map { $0 as UInt64 }.asyncMap {
             try await Self.passages(100, pause: .seconds(2), seed: $0, through: Self.gates[0])
@@ -132,7 +132,7 @@ struct GateOpeningTests {
         #expect(passages == [3_000, 3_000, 3_020, 3_040, 3_060].map { .milliseconds($0) })
     }
 
-    @Test("one that is cancelled while it waits for its turn leaves at once")
+    @Test("a call that is cancelled while it waits for the gate leaves at once")
     func cancelled() async throws {
         let outcome = try await simulate { simulation in
             let (origin, clock) = (try testOrigin(), simulation.clock)

@@ -52,7 +52,7 @@ struct RefreshAdoptingTests {
         #expect(await events.first(2) == ["sessionExpired 1 sessionExpired", "signedIn 2"])
     }
 
-    @Test("what was looked at before something happened here is not followed: the look is repeated")
+    @Test("a look at the store that something here has overtaken is repeated")
     func late() async throws {
         let coordinator = Coordinator(credential: "a", clock: clock, refresh: script.run)
         let epoch = coordinator.epoch

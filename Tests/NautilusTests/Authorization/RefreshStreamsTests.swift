@@ -22,7 +22,7 @@ struct RefreshStreamsTests {
         #expect(await property.first(1) == ["signedOut 2"])
     }
 
-    @Test("without any event there is nothing to replay")
+    @Test("a stream that replays the latest event begins empty if there was no event")
     func noEvent() async {
         let stream = coordinator.events(replayingLatest: true)
         coordinator.signIn("a")

@@ -22,14 +22,14 @@ struct RefreshWaitTests {
         return answer.withLock { $0 }
     }
 
-    @Test("one that comes when nothing holds any more passes, and is not left in the line")
+    @Test("a call that comes when no refresh is under way passes, and is not left in the queue")
     func nothingHolds() async throws {
         let guarded = Locked(GuardedRefresh(limits: RefreshLimits()))
         #expect(try await !waits(guarded) { _ in false })
         #expect(guarded.withLock { $0.waiters.count } == 0)
     }
 
-    @Test("one that comes while something holds waits")
+    @Test("a call that comes during a refresh waits")
     func holds() async throws {
         let guarded = Locked(GuardedRefresh(limits: RefreshLimits()))
         #expect(try await waits(guarded) { _ in true })

@@ -90,7 +90,7 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test("of two users with a coordinator each, the second gets no page of the first")
+    @Test("a list's next page is not fetched as the next user, if each user has a coordinator")
     func ownCoordinators() async throws {
         try await simulate { simulation in
             let (alice, bob) = (OneSessionWorld(simulation), OneSessionWorld(simulation))
@@ -133,7 +133,7 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test("what began while nobody was signed in gets no credential of the user who comes")
+    @Test("a sequence of calls that nobody began gets no credential of the user who signs in")
     func nobody() async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation)

@@ -148,7 +148,7 @@ struct SessionEndTests {
         }
     }
 
-    @Test("what begins afterwards hears why nobody is signed in", arguments: SessionEnding.allCases)
+    @Test("a later call fails with the reason why nobody is signed in", arguments: SessionEnding.allCases)
     func afterwards(ending: SessionEnding) async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation, expires: true)

@@ -19,7 +19,7 @@ struct FileBodyTests {
         )
     }
 
-    @Test("it comes in chunks of 64 KiB, with its length", arguments: [0, 1, 65_535, 65_536, 65_537, 200_000])
+    @Test("a file comes in chunks of 64 KiB, with its length", arguments: [0, 1, 65_535, 65_536, 65_537, 200_000])
     func chunks(count: Int) async throws {
         let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let stream = try HttpBodyStream(file: file("a.bin", bytes))
@@ -53,7 +53,7 @@ struct FileBodyTests {
         #expect(HttpBody.media(Data(), .png).contentType == "image/png")
     }
 
-    @Test("it is sent again whole after a failure, a redirect that keeps the body included")
+    @Test("a file as a body is sent again whole after a failure or a redirect that keeps the body")
     func replayed() async throws {
         let bytes = Data(count: 100_000)
         let body = HttpBody.file(try file("a", bytes))
@@ -62,7 +62,7 @@ struct FileBodyTests {
         #expect(transport.attempts.map(\.body) == [bytes, bytes, bytes])
     }
 
-    @Test("one that cannot be read is refused before anything is sent")
+    @Test("a file that cannot be read is refused before anything is sent")
     func unreadable() async throws {
         let folder = try #require(folder)
         let cases: [(URL, HttpFileError)] = [
@@ -80,7 +80,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("one that becomes shorter while it is sent is an error, and no shorter body")
+    @Test("a file that becomes shorter while it is sent is an error, and not a shorter body")
     func shortened() async throws {
         let url = try file("a", Data(count: 100_000))
         let stream = try HttpBodyStream(file: url)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("GzipFrame")
 struct GzipFrameTests {
-    @Test("its tail has the checksum and the count of the bytes, lowest byte first, however they came")
+    @Test("the tail of a gzip frame has checksum and size, lowest byte first, whatever the chunks")
     func tail() {
         let bytes = Data("123456789".utf8)
         var (once, twice) = (GzipFrame(), GzipFrame())

@@ -27,7 +27,7 @@ struct MultipartFormTests {
         )
     }
 
-    @Test("its parts stand between boundaries, each with its header")
+    @Test("the parts of a multipart form stand between boundaries, each with its header")
     func wire() async throws {
         let form: MultipartForm = [
             .text("Ferien – süß", named: "title"),
@@ -118,7 +118,7 @@ struct MultipartFormTests {
         #expect(text.contains("name=\"b\"; filename=\"a.txt\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\0\0"))
     }
 
-    @Test("with chunks of unknown length its length is unknown; with chunks that come once it comes once")
+    @Test("a form has no length, or can be read only once, if that is so for one of its streams")
     func streams() async throws {
         let chunks: @Sendable () -> AsyncThrowingStream<Data, any Error> = {
             AsyncThrowingStream { source in

@@ -96,7 +96,7 @@ struct CacheAccountsTests {
         #expect(await world.get() == "200 Bearer anna")
     }
 
-    @Test("whoever is not known yet passes by, and is given no answer to an anonymous call")
+    @Test("a call whose account is not known yet bypasses the cache, and gets no anonymous answer")
     func unknown() async throws {
         let user = Locked<String?>(nil)
         let world = Self.world(user, .separate { _ in user.withLock { $0 } }, vary: "Accept")
@@ -134,7 +134,7 @@ struct CacheAccountsTests {
         #expect((world.transport.count, world.cache.responseCount) == (2, 0))
     }
 
-    @Test("what varies by the credential is not stored for nobody in particular: who signs in must not get it")
+    @Test("an anonymous response that varies by the credential is not stored")
     func variesByCredential() async throws {
         let user = Locked<String?>(nil)
         let world = Self.world(user, .anonymousOnly, vary: "Accept, authorization")
@@ -164,7 +164,7 @@ struct CacheAccountsTests {
         #expect(world.cache.responseCount == 0)
     }
 
-    @Test("what one account has changed is forgotten for all")
+    @Test("a change by one account removes the stored responses of all accounts")
     func invalidation() async throws {
         let user = Locked<String?>("anna")
         let world = Self.world(user, .separate { _ in user.withLock { $0 } })
@@ -174,7 +174,7 @@ struct CacheAccountsTests {
         #expect(world.cache.responseCount == 0)
     }
 
-    @Test("neither an account nor a token shows in any description")
+    @Test("no description of a cache shows an account or a token")
     func redaction() async throws {
         let user = Locked<String?>("anna")
         let world = Self.world(user, .separate { _ in user.withLock { $0 } })

@@ -119,7 +119,7 @@ struct CacheDecisionTests {
         }
     }
 
-    @Test("what is not stored is asked for, unless the request forbids that (RFC 9111 §5.2.1.7)")
+    @Test("a response that is not stored is requested, unless only-if-cached forbids it (RFC 9111 §5.2.1.7)")
     func nothingStored() {
         #expect(CacheDecision(stored: nil, freshness: nil, request: CacheControl([:])) == .forward)
         let onlyStored = CacheControl(["Cache-Control": "only-if-cached, max-stale"])

@@ -90,7 +90,7 @@ struct CacheDiskTests {
         #expect(place.names == [])
     }
 
-    @Test("what is changed or removed is gone from the disk as well")
+    @Test("a response that is changed or removed is gone from the disk as well")
     func removal() async throws {
         let (place, user) = (Place(), Locked("anna"))
         let world = Self.world(place, accounts: .separate { _ in user.withLock { $0 } })
@@ -110,7 +110,7 @@ struct CacheDiskTests {
         #expect(place.names == ["other"])
     }
 
-    @Test("what a launch before has left of other accounts is gone from the disk as well")
+    @Test("responses that an earlier launch left of other accounts are gone from the disk as well")
     func removalExceptOne() async throws {
         let (place, user) = (Place(), Locked<String?>(nil))
         let world = Self.world(place, accounts: .separate { _ in user.withLock { $0 } })
@@ -127,7 +127,7 @@ struct CacheDiskTests {
         #expect(next.transport.count == 0)
     }
 
-    @Test("what a killed process has left of an account goes with the account")
+    @Test("files that a killed process has left of an account are removed with the account")
     func removalOfTorn() async throws {
         let place = Place()
         let world = Self.world(place, accounts: .separate { _ in "anna" })
@@ -224,7 +224,7 @@ struct CacheDiskTests {
         #expect(place.names == [decoy])
     }
 
-    @Test("what is replaced by something too large is gone")
+    @Test("a stored response whose replacement is too large is gone")
     func replacedByLarge() async throws {
         let (place, partition) = (Place(), CachePartition(account: nil))
         let target = try #require(CacheTarget(trafficRequest))
@@ -236,7 +236,7 @@ struct CacheDiskTests {
         #expect(place.names == [])
     }
 
-    @Test("what is replaced is gone as well when the disk does not take the new")
+    @Test("a replaced response is gone even if the new one cannot be written to the disk")
     func replacedByNothing() async throws {
         let (place, partition) = (Place(), CachePartition(account: nil))
         let target = try #require(CacheTarget(trafficRequest))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("CacheMemory")
 struct CacheMemoryTests {
-    @Test("of several that answer a request the latest does, and of one second the one that came last (RFC 9111 §4)")
+    @Test("the latest of several stored responses answers, within one second the last to come (RFC 9111 §4)")
     func latest() throws {
         let partition = CachePartition(account: nil)
         let request = try HttpRequest.test(header: ["Accept": "text/plain", "Accept-Language": "de"])
@@ -31,7 +31,7 @@ struct CacheMemoryTests {
         #expect(found([1, 1, 0]) == "1")
     }
 
-    @Test("what is larger than one response may be is not stored, by a single byte")
+    @Test("a response that is one byte larger than the limit is not stored")
     func tooLarge() throws {
         let target = try #require(CacheTarget(try HttpRequest.test()))
         let stored = StoredResponse.test([:])

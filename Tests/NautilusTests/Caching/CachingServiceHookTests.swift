@@ -75,7 +75,7 @@ struct CachingServiceHookTests {
         #expect(world.transport.count == 3)
     }
 
-    @Test("what is not Hashable, and what may change something, is never answered")
+    @Test("the hook never answers a request that is not Hashable or may change something")
     func notCached() async throws {
         let world = World()
         for _ in 1...2 { _ = try await world.get(Ping.get) }
@@ -120,7 +120,7 @@ struct CachingServiceHookTests {
         }
     }
 
-    @Test("what was begun by nobody is remembered for nobody, though somebody signs in before it ends")
+    @Test("the result of a call that began while nobody was signed in is not remembered for a later user")
     func begunByNobody() async throws {
         try await simulate { simulation in
             let world = World(clock: simulation.clock, delay: .seconds(2))
@@ -152,7 +152,7 @@ struct CachingServiceHookTests {
         #expect(transport.count == 2)
     }
 
-    @Test("what is removed is asked for again, and what was under way then is not remembered")
+    @Test("a removed result is requested again, and a call under way at the removal is not remembered")
     func removal() async throws {
         try await simulate { simulation in
             let world = World(clock: simulation.clock, delay: .seconds(2))
@@ -188,7 +188,7 @@ struct CachingServiceHookTests {
         #expect(world.transport.count == 3)
     }
 
-    @Test("neither a result nor an account shows in a description")
+    @Test("the hook's description shows neither a result nor an account")
     func redaction() async throws {
         let world = World()
         _ = try await world.get(GetNote())

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("RequestCoalescing: thousands of interleavings")
 struct CoalescingInterleavingTests {
-    @Test("whoever is cancelled or fails, nobody else fails, no two exchanges overlap, and nobody waits for ever")
+    @Test("cancelled or failing calls make no other call fail, overlap or wait for ever")
     func manySeeds() async throws {
         try await inWorlds(2_000) { CoalescingWorld(&$0) }
     }

@@ -60,7 +60,7 @@ struct CoalescingReturnTests {
         }
     }
 
-    @Test("nor does one that the refresh itself sends", arguments: 0..<10)
+    @Test("a POST of the refresh itself parts no later call from the exchange under way", arguments: 0..<10)
     func postInRefresh(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let end = try await Self.refused(simulation, postsInRefresh: true)

@@ -185,7 +185,7 @@ struct CoalescingTableTests {
 
     // MARK: - Changes
 
-    @Test("what is asked after a change is not answered by an exchange from before it")
+    @Test("a call made after a change does not get the response of an exchange from before it")
     func change() {
         var table = Self.led(followedBy: [("anna", Self.visit())])
         table.noteChange()

@@ -159,7 +159,7 @@ struct HttpCacheTests {
         #expect(world.transport.count == 2)
     }
 
-    @Test("what Vary names has to be the same, and each has an answer of its own")
+    @Test("a stored response needs equal values of the fields in Vary, and each value has its own response")
     func vary() async throws {
         let world = CacheWorld { request, _ in
             let language = request.header["Accept-Language"] ?? "none"
@@ -317,7 +317,7 @@ struct HttpCacheTests {
         #expect((world.cache.byteCount, world.cache.responseCount) == (0, 0))
     }
 
-    @Test("one URL is forgotten by its name, in whatever way that is written")
+    @Test("the stored responses of one URL can be removed, however the URL is written")
     func removal() async throws {
         let world = CacheWorld { _, _ in .reply(header: ["Cache-Control": "max-age=60"], text: "one") }
         _ = await world.get()

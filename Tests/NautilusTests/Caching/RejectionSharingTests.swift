@@ -112,7 +112,7 @@ struct RejectionSharingTests {
         }
     }
 
-    @Test("so it is where the exchange was that of a call which takes the answer", arguments: 0..<10)
+    @Test("a token refused in a shared answer is refreshed once, if the first call accepts it", arguments: 0..<10)
     func otherType(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let end = try await Self.refused(simulation, gladly: true)

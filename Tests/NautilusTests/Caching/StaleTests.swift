@@ -209,7 +209,7 @@ struct StaleTests {
         }
     }
 
-    @Test("where the server does not say, the cache's own time holds")
+    @Test("if the server sends no stale-if-error, the cache's own staleIfError applies")
     func standard() async throws {
         let world = CacheWorld.answering(
             .reply(header: ["Cache-Control": "max-age=60"], text: "one"),

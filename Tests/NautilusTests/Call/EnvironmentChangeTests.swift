@@ -92,7 +92,7 @@ struct EnvironmentChangeTests {
         #expect(urls.count == 1)
     }
 
-    @Test("the same place in other words, also with another query, and a switch under way go unnoticed")
+    @Test("a base URL that is written differently, or changes during the last send, ends no call")
     func unnoticed() async throws {
         let (same, urls) = try await outcome(
             to: "https://staging.example.com:443/?signature=2",

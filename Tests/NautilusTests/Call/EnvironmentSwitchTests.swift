@@ -29,7 +29,7 @@ struct EnvironmentSwitchTests {
         #expect(endings.dropFirst(noticed.count).allSatisfy { $0 == "ok" })
     }
 
-    @Test("at each step of two pages: the second never comes from elsewhere")
+    @Test("a switch at any step of two pages never lets the second come from another environment")
     func pages() async throws {
         try await expectOneEnvironment(reply: Self.page) { service in
             var pages = 0
@@ -38,7 +38,7 @@ struct EnvironmentSwitchTests {
         }
     }
 
-    @Test("at each step of two connections of an event stream")
+    @Test("a switch at any step of an event stream never lets the second connection go elsewhere")
     func events() async throws {
         try await expectOneEnvironment(reply: Self.event) { service in
             var events = 0

@@ -29,7 +29,7 @@ struct HedgeRulesTests {
         #expect(call.hedge == reason.map { .notSent($0) } ?? .sent(after: Self.delay, winner: .second))
     }
 
-    @Test("of a request that would not have been hedged, and was quick, there is nothing to tell")
+    @Test("the trace says nothing about hedging if a request was quick and would not have been hedged")
     func quickPost() async throws {
         #expect(try await hedged(.post, .ok(after: 99)).hedge == nil)
         #expect(try await hedged(.post, .ok(after: 100)).hedge == .notSent(.notIdempotent))
@@ -147,7 +147,7 @@ struct HedgeRulesTests {
         }
     }
 
-    @Test("what one interceptor has given is given back when another one refuses")
+    @Test("a slot that one interceptor gives a hedge is given back when another one refuses")
     func givenBack() async throws {
         let clock = ManualClock()
         let breaker = CircuitBreaker(limits: CircuitLimits(minimumThroughput: 1, pause: .constant(.zero)), clock: clock)
@@ -184,7 +184,7 @@ struct HedgeRulesTests {
 
     // MARK: Slowness
 
-    @Test("what is slow is observed: the time that nineteen of twenty have not exceeded")
+    @Test("an attempt counts as slow after the time that nineteen of twenty have not exceeded")
     func observed() async throws {
         let latencies = OriginLatencies(clock: ManualClock())
         for latency in 1...100 { latencies.record(.milliseconds(latency), of: try testOrigin()) }
@@ -224,7 +224,7 @@ struct HedgeRulesTests {
         }
     }
 
-    @Test("what is noted is the time from the first send, so that what is slow stays slow")
+    @Test("the latency of a hedged attempt is counted from its first send")
     func latency() async throws {
         let latencies = OriginLatencies(minimumCount: 1, clock: ManualClock())
         _ = try await hedged(.get, .hang, .ok(after: 10), latencies: latencies)

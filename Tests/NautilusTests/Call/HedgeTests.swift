@@ -9,7 +9,7 @@ import Testing
 struct HedgeTests {
     private static let delay = Duration.milliseconds(100)
 
-    @Test("one that is answered a nanosecond before the delay is sent once, a nanosecond after it twice")
+    @Test("a request is hedged if its answer comes a nanosecond after the delay, not one before it")
     func boundary() async throws {
         let quick = try await hedged(.get, .delay(.nanoseconds(99_999_999), then: .reply(text: "first")))
         #expect(quick.outcome.response?.body == "first")
@@ -35,7 +35,7 @@ struct HedgeTests {
         #expect(call.hedge == .sent(after: Self.delay, winner: .second))
     }
 
-    @Test("both are the same request, of the same attempt, each authorized anew")
+    @Test("both sends of a hedged attempt are the same request, each authorized anew")
     func sameRequest() async throws {
         let asked = Counter()
         let credential = WrittenCredential { $0.header["Authorization"] = "Bearer token-\(asked.increment())" }
@@ -186,7 +186,7 @@ struct HedgeTests {
         #expect(call.outcome.response?.body == "ok")
     }
 
-    @Test("each send follows its own redirects, and the winner's are the attempt's")
+    @Test("each send of a hedged attempt follows its own redirects, and the trace has the winner's")
     func redirects() async throws {
         let redirect = ScriptedReply.status(302, header: ["Location": "/elsewhere"])
         let call = try await hedged(.get, redirect, .hang, redirect, .ok("there", after: 30))
@@ -196,7 +196,7 @@ struct HedgeTests {
         #expect(call.ends == ["302", "cancelled", "302", "200"])
     }
 
-    @Test("what any send may have done holds for the attempt")
+    @Test("a hedged attempt is maybeExecuted if either of its sends is")
     func delivery() async throws {
         let timeout = Ping(timeout: .milliseconds(200))
         let first = try await hedged(timeout, .lost(after: 150, delivery: .notSent), .hang)

@@ -36,7 +36,7 @@ struct InterceptorTests {
         #expect(outcome.response?.header.values(of: "X-Path") == ["b", "a"])
     }
 
-    @Test("one that answers by itself spares the credential and the network")
+    @Test("an interceptor that answers by itself needs neither a credential nor the network")
     func shortCircuit() async throws {
         let untouchable = WrittenCredential { _ in
             Issue.record("a credential was put on a request that was never sent")
@@ -74,7 +74,7 @@ struct InterceptorTests {
         #expect(transport.attempts.map { $0.header["X-Count"] } == ["1", "2"])
     }
 
-    @Test("what it throws is the attempt's failure, of its own kind, and the retrier is asked once")
+    @Test("an error that an interceptor throws fails the attempt, and the retrier is asked once")
     func throwing() async throws {
         struct Refused: Error {}
         let asked = Counter()
@@ -94,7 +94,7 @@ struct InterceptorTests {
         #expect(asked.value == 1)
     }
 
-    @Test("it sees a failure of the exchange as the framework's error, and may turn it into an answer")
+    @Test("an interceptor sees an exchange's failure as an HttpError, and may turn it into an answer")
     func recovering() async throws {
         let transport = ScriptedTransport(.fail(.notConnectedToInternet, delivery: .notSent))
         let offline = Closure { request, next in

@@ -248,7 +248,7 @@ struct RejectionTests {
         #expect(read.value == 1)
     }
 
-    @Test("what an interceptor has decrypted is asked for its status as well")
+    @Test("status(of:) also reads a body that an interceptor has decrypted")
     func decrypted() async throws {
         let opening = PassingOn { $0.body = Data("503".utf8) }
         let story = try await story(.body, [.success()]) { _ in Parts(interceptors: [opening]) }

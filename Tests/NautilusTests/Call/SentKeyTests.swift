@@ -189,7 +189,7 @@ struct SentKeyTests {
         #expect(transport.attempts.map { $0.request.header[.idempotencyKey] } == ["key-1", "key-1"])
     }
 
-    @Test("so does one whose body is packed anew on each attempt, with a time in it")
+    @Test("a request whose body an interceptor changes on each attempt keeps its idempotency key")
     func packedAnew() async throws {
         let server = KeyedServer()
         let packed = Counter()

@@ -99,7 +99,7 @@ struct ServiceCodersTests {
         #expect(plain.hasPrefix(#"{"firstRoom":"a","#))
     }
 
-    @Test("they go through a service that is wrapped, changed and switched")
+    @Test("a service that is wrapped, changed or switched keeps its coders")
     func wrapped() async throws {
         let (service, transport) = Self.service()
         #expect(try await GetMeeting().schedule(with: AnyHttpService(service)) == Self.meeting)
@@ -136,7 +136,7 @@ struct ServiceCodersTests {
         #expect(try await GetMeeting().schedule(with: asking) == Self.meeting)
     }
 
-    @Test("so has one that is made while the outer call is being decoded")
+    @Test("a call that is made while the outer call is decoded has its own coders")
     func nestedInDecoding() async throws {
         struct Following: Request {
             typealias Result = [Date]
@@ -160,7 +160,7 @@ struct ServiceCodersTests {
         #expect(try await Following(other: plain).schedule(with: service) == [Date(timeIntervalSinceReferenceDate: 1)])
     }
 
-    @Test("what the server says of a refusal is read with them, in the retrier, in mapError and by the caller")
+    @Test("error bodies are read with the service's coders, in the retrier, in mapError and by the caller")
     func refusal() async throws {
         let (service, _) = Self.service(.reply(status: 409, text: Self.text))
         let heard = Locked<Meeting?>(nil)

@@ -46,7 +46,7 @@ struct ServiceDeadlineTests {
         #expect(none == (.timeout(.seconds(60)), .seconds(60)))
     }
 
-    @Test("of no time is refused before anything is sent")
+    @Test("a deadline of zero is refused before anything is sent")
     func zero() async throws {
         let end = try await end(of: Self.request, deadline: .zero)
         #expect(end == (.invalidRequest(.notPositive(parameter: "deadline")), .zero))

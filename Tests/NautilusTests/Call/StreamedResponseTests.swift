@@ -81,7 +81,7 @@ struct StreamedResponseTests {
         }
     }
 
-    @Test("where the result is made from the whole body, a broken one is another attempt")
+    @Test("if the result needs the whole body, a body that breaks off leads to another attempt")
     func retriedWithin() async throws {
         let broken = TransportError.failed(.networkConnectionLost, delivery: .maybeExecuted, reason: "lost")
         let transport = ScriptedTransport(.chunks(data("ab"), endingWith: broken), .chunks(data("ab", "c")))
@@ -89,7 +89,7 @@ struct StreamedResponseTests {
         #expect(transport.count == 2)
     }
 
-    @Test("what the decoding throws is a failure of decoding, and not retried")
+    @Test("an error while a streamed body is decoded is of kind decoding, and not retried")
     func decoding() async throws {
         let transport = ScriptedTransport(.chunks(data("x")), .chunks(data("a")))
         let error = await #expect(throws: HttpError.self) {

@@ -8,7 +8,7 @@ import Testing
 struct TimeLimitAlarmTests {
     private let manual = ManualClock()
 
-    @Test("it passes once its time has come, not a nanosecond before, and not after its end")
+    @Test("an alarm rings exactly when its time has come, and not after it has ended")
     func passing() async throws {
         let passed = Counter()
         let alarm = TimeLimitAlarm(SharedSleepClock(manual), besides: nil) { passed.increment() }
@@ -23,7 +23,7 @@ struct TimeLimitAlarmTests {
         #expect(passed.value == 1)
     }
 
-    @Test("one that has ended never passes")
+    @Test("an alarm that has ended never rings")
     func ended() async throws {
         let clock = SharedSleepClock(manual)
         let (passed, later) = (Counter(), Counter())
@@ -62,7 +62,7 @@ struct TimeLimitAlarmTests {
         #expect(passed.value == 1)
     }
 
-    @Test("one that rings when it has ended, since it could not be cancelled in time, does not pass")
+    @Test("an alarm that was ended too late to be cancelled has no effect when it rings")
     func tooLate() throws {
         final class LateClock: AlarmClock {
             let rings = Locked<[@Sendable () -> Void]>([])

@@ -147,7 +147,7 @@ struct AnyRequestTests {
         }
     }
 
-    @Test("what streams, streams erased; what may not be hedged, or not carried elsewhere, may not erased")
+    @Test("an erased request still streams, and keeps its rules about hedging and redirects")
     func streams() async throws {
         struct Export: Request {
             typealias Result = HttpBodyStream

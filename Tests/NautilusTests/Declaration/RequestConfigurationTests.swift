@@ -14,7 +14,7 @@ struct RequestConfigurationTests {
     private let transport = ScriptedTransport(.reply(status: 200, text: "ok"), afterLast: .repeat)
     private var service: AnyHttpService<HttpError> { AnyHttpService(apiUrl: "api.example.com", transport: transport) }
 
-    @Test("what is set counts, all else is the request's own")
+    @Test("with replaces the properties that are set, and keeps the request's others")
     func replaced() async throws {
         let request = Plain().with {
             #expect($0.timeout == .ofService && $0.priority == .normal && $0.allowsHedging && !$0.isAnonymous)

@@ -3,7 +3,7 @@ import Testing
 extension Documentation {
     @Suite("The guide to authorization")
     struct AuthorizationGuideTests {
-        @Test("its last block of code is the example's AuthorizationRetrier, letter by letter")
+        @Test("the authorization guide ends with the example's AuthorizationRetrier, letter by letter")
         func isTheExample() throws {
             let guide = try Document(path: "Guides/Authorization.md")
             let example = try Repository.text(of: "Examples/Sources/NotesAPI/AuthorizationRetrier.swift")

@@ -23,7 +23,7 @@ extension Documentation {
             #expect(Set(Self.paths(of: product).map(Self.folder(of:))) == Set(arrows.keys))
         }
 
-        @Test("what users see is on top of a folder, its machinery in Internal below")
+        @Test("public types are at the top of a folder, and other types in its Internal")
         func machinery() throws {
             let isPublic = try Regex(#"(?m)^ *(@[\w(]+\)? )*public "#)
             // The stages of a call are what a reader looks up in its folder.

@@ -77,7 +77,7 @@ struct CallChangeTests {
         }
     }
 
-    @Test("another stream goes along in each attempt")
+    @Test("each attempt sends a new stream of the body that an interceptor has set")
     func stream() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

@@ -50,7 +50,7 @@ struct RequestTimeoutHeaderTests {
         #expect(try await field(timeout: .seconds(10), header: ["X-Request-Timeout": "7"]) == "7")
     }
 
-    @Test("what is left gets less from attempt to attempt, and by what an interceptor before it waits")
+    @Test("the timeout header shrinks from attempt to attempt, and by the waits of interceptors before it")
     func inCalls() async throws {
         struct Waiting: NetworkInterceptor {
             let clock: ManualClock

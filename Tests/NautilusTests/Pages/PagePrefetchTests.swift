@@ -24,7 +24,7 @@ struct PagePrefetchTests {
         }
     }
 
-    @Test("it is one page, never two", arguments: 0..<20 as Range<UInt64>)
+    @Test("prefetching fetches one page ahead, never two", arguments: 0..<20 as Range<UInt64>)
     func oneAhead(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let transport = Self.slow(simulation.clock, pages: 5)
@@ -68,7 +68,7 @@ struct PagePrefetchTests {
         }
     }
 
-    @Test("who leaves the loop cancels what is ahead", arguments: 0..<20 as Range<UInt64>)
+    @Test("leaving the loop cancels the page that is being prefetched", arguments: 0..<20 as Range<UInt64>)
     func leaving(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let transport = ScriptedTransport(

@@ -16,7 +16,7 @@ struct BaseUrlMemoTests {
         #expect(memo.count == 1)
     }
 
-    @Test("the same text with and without security is two bases")
+    @Test("the same base URL with and without TLS is remembered as two")
     func security() throws {
         #expect(try memo.base("api.example.com", isSecure: true).origin.scheme == "https")
         #expect(try memo.base("api.example.com", isSecure: false).origin.scheme == "http")
@@ -36,7 +36,7 @@ struct BaseUrlMemoTests {
         #expect(try above.url == "https://api.example.com/a%CC%87%CC%A3")
     }
 
-    @Test("what is wrong is refused every time, and not kept")
+    @Test("an invalid base URL is refused every time, and not remembered")
     func failures() {
         for _ in 1...2 {
             #expect(throws: InvalidRequest.self) { try memo.base("ftp://api.example.com", isSecure: true) }

@@ -47,7 +47,7 @@ struct FieldLinesTests {
         }
     }
 
-    @Test("what does not read as it lies is made into texts at once")
+    @Test("field lines that cannot be read in place are parsed into text at once")
     func whatLies() {
         let lines = [
             "A: 1\r\nB: 2\r\n", "A: 1\r\n 2\r\n", "A : 1\r\n", "A: é\r\n", ": 1\r\n", "A\r\n", " A: 1\r\n", "",

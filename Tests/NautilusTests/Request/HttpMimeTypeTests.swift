@@ -69,7 +69,7 @@ struct HttpMimeTypeTests {
         if let printed { #expect(HttpMimeType(printed) == type) }
     }
 
-    @Test("its parameters are found by their name in any case")
+    @Test("the parameters of a media type are found by their name in any case")
     func parameters() {
         let type = HttpMimeType("multipart/form-data; Boundary=aB")
         #expect(type?["BOUNDARY"] == "aB")

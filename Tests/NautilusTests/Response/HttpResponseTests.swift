@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HttpResponse")
 struct HttpResponseTests {
-    @Test("it is described by its status and by where it came from")
+    @Test("a response's description has its status and its URL")
     func description() throws {
         #expect("\(HttpResponse(body: 1))" == "200")
         let url: URL = try .reading("https://api.example.com/a%20b")
@@ -27,7 +27,7 @@ struct HttpResponseTests {
         #expect(other.trace == response.trace)
     }
 
-    @Test("as it was received, it has nothing of a request's own word, and all that was changed since")
+    @Test("asReceived drops the status that a request has set, and keeps all other changes")
     func asReceived() {
         var response = HttpResponse(header: ["A": "1"], body: "x")
         #expect(!response.isReclassified && response.asReceived.status == 200)

@@ -140,7 +140,7 @@ struct RetryAfterTests {
         #expect(Self.hint(String(repeating: "1, ", count: million / 3) + "2") == .seconds(2))
     }
 
-    @Test("of several fields the longest valid one counts, so that no retry comes early")
+    @Test("the longest valid Retry-After of several counts, so that no retry comes early")
     func several() {
         #expect(Self.hint("2", "5", "3") == .seconds(5))
         #expect(Self.hint("abc", "5") == .seconds(5))
@@ -169,7 +169,7 @@ struct RetryAfterTests {
         #expect(Self.hint(value, "0") == .seconds(expected))
     }
 
-    @Test("of two Dates, as a gateway adds its own, the earliest counts: no retry comes early")
+    @Test("the earliest of two Date fields counts, so that no retry comes early")
     func joinedDates() {
         let retry = "Sun, 06 Nov 1994 09:49:40 GMT"
         for date in [

@@ -42,7 +42,7 @@ struct BackoffBudgetTests {
         #expect(budget.entries == ["failure", "refused"])
     }
 
-    @Test("what is refused for other reasons is not charged")
+    @Test("a retry that is refused for another reason costs the budget nothing")
     func unchargedRefusals() async throws {
         let budget = Recording()
         let retrier = steadyBackoff(maxAttempts: 1, budget: .shared(budget))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ConnectivitySwitch", .endsInTime)
 struct ConnectivitySwitchTests {
-    @Test("it is online until it is told otherwise, and who asks then does not wait")
+    @Test("a ConnectivitySwitch is online at first, and a wait then ends at once")
     func online() async throws {
         let connectivity = ConnectivitySwitch()
         #expect(connectivity.isOnline)
@@ -14,7 +14,7 @@ struct ConnectivitySwitchTests {
         #expect(!connectivity.isOnline)
     }
 
-    @Test("all who wait go on at once, and those of the next absence wait again")
+    @Test("all who wait for the network go on at once, and later ones wait again")
     func waiting() async throws {
         try await simulate { simulation in
             let connectivity = ConnectivitySwitch(isOnline: false)
@@ -39,7 +39,7 @@ struct ConnectivitySwitchTests {
         }
     }
 
-    @Test("who is cancelled leaves alone, before or while it waits")
+    @Test("a cancelled wait for the network ends alone, before it begins or later")
     func cancellation() async throws {
         let connectivity = ConnectivitySwitch(isOnline: false)
         let early = Task {

@@ -18,7 +18,7 @@ struct LatencySamplesTests {
         #expect(samples.quantile(quantile) == .milliseconds(expected))
     }
 
-    @Test("of none there is none")
+    @Test("without samples there is no quantile of latencies")
     func none() {
         #expect(LatencySamples().quantile(0.5) == nil)
     }

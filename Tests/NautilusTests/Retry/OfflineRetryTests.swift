@@ -86,7 +86,7 @@ struct OfflineRetryTests {
         }
     }
 
-    @Test("it goes on when the device is online again, a random part of 2 s later, and the trace says so")
+    @Test("a retry waits until the device is online again and for up to 2 s more, and the trace says so")
     func waits() async throws {
         let (outcome, starts) = try await Self.outcome(changes: [.seconds(30)])
         #expect(outcome.response?.body == "ok")
@@ -188,7 +188,7 @@ struct OfflineRetryTests {
         #expect(starts == [.zero, .seconds(31)])
     }
 
-    @Test("who has been answered is online, whoever says otherwise: a status is retried as ever")
+    @Test("a status is retried without a wait for the network, even if the system says it is offline")
     func statuses() async throws {
         let (outcome, starts) = try await Self.outcome(changes: [], failure: .status(503))
         #expect(outcome.lastReason == .attemptsUsed(4))
@@ -276,7 +276,7 @@ struct OfflineRetryTests {
         #expect((starts, outcome.end) == ([.zero], .seconds(30)))
     }
 
-    @Test("who wants no retries gets none")
+    @Test("without retries, a call does not wait for the network")
     func noRetries() async throws {
         let (outcome, starts) = try await Self.outcome(changes: [.seconds(30)], maxAttempts: 1)
         #expect(outcome.lastReason == .attemptsUsed(1))

@@ -38,7 +38,7 @@ struct OriginBudgetsTests {
         #expect(budgets.count == 10)
     }
 
-    @Test("one that is no longer drawn on is forgotten when there is need of its place")
+    @Test("the budget of an origin that is no longer used is dropped when its place is needed")
     func recovered() throws {
         let made = Counter()
         let budgets = OriginBudgets(limit: 2) { _ in

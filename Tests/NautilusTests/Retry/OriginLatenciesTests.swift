@@ -41,7 +41,7 @@ struct OriginLatenciesTests {
         #expect(try latencies.median(of: testOrigin()) == nil)
     }
 
-    @Test("of many samples the latest hundred count")
+    @Test("only the latest hundred latencies of an origin count")
     func latest() throws {
         let latencies = try latencies()
         for latency in 1...1000 { latencies.record(.milliseconds(latency), of: try testOrigin()) }
@@ -97,7 +97,7 @@ struct OriginLatenciesTests {
         )
     }
 
-    @Test("one that has just as much, or no deadline, is made")
+    @Test("a retry with just enough time, or without a deadline, is made")
     func canFinish() async throws {
         for deadline in [Duration.nanoseconds(550_000_001), nil] {
             let outcome = try await retry(deadline: deadline)
@@ -120,7 +120,7 @@ struct OriginLatenciesTests {
         #expect(outcome.error?.kind == .deadline(.milliseconds(200)))
     }
 
-    @Test("what is measured is the exchange, not the waiting for the gate before it")
+    @Test("a latency is that of the exchange, without the wait for the gate before it")
     func measured() async throws {
         let latencies = try await simulate { simulation in
             let clock = simulation.clock

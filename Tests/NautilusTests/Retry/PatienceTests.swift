@@ -87,7 +87,7 @@ struct PatienceTests {
         #expect(run.sends == 60 + 10)
     }
 
-    @Test("and a hundred when it is a 429, a rule that costs a healthy server next to nothing")
+    @Test("a hundred calls that meet a 429 may all wait and retry")
     func outageByRule() async throws {
         let run = try await run(200, every: .seconds(1), gated: false) {
             RejectingServer(tokens: 0, status: 429, clock: $0)
@@ -126,7 +126,7 @@ struct PatienceTests {
         #expect(budget.patience == 10)
     }
 
-    @Test("that of a ratio is another window with the same bound")
+    @Test("a ratio budget's allowance for Retry-After is another window with the same bound")
     func ratio() {
         let clock = ManualClock()
         var counts: [Int] = []

@@ -64,7 +64,7 @@ struct RetrierSuccessTests {
         return log.withLock { $0 }
     }
 
-    @Test("in each once, whatever the number of attempts, and of retriers that share one")
+    @Test("a successful call deposits in each budget once, whatever its attempts and retriers")
     func success() async throws {
         let transport = ScriptedTransport(.status(503), .status(503), .reply(text: "ok"))
         #expect(try await entries(retries: 2, transport) == ["first", "second"])
@@ -119,7 +119,7 @@ struct RetrierSuccessTests {
         #expect(log.withLock { $0 } == [])
     }
 
-    @Test("what a cache answers fills no budget: it tells nothing of what the server bears")
+    @Test("an answer from a cache fills no budget")
     func cacheAndBudget() async throws {
         let budget = QuotaBudget(initial: 100)
         let retrier = steadyBackoff(budget: .shared(budget))
@@ -130,7 +130,7 @@ struct RetrierSuccessTests {
         #expect(budget.balance == 101)
     }
 
-    @Test("only the budget that has paid for the last retry gets it back")
+    @Test("only the budget that the last retry drew on gets its token back")
     func payer() async throws {
         let (payer, other) = (QuotaBudget(initial: 100), QuotaBudget(initial: 100))
         struct Both: Retrier {

@@ -103,7 +103,7 @@ struct RetryGateTests {
         #expect(passed.withLock { $0 } == [moved])
     }
 
-    @Test("one that is over the cap holds the others back for as long as the cap")
+    @Test("a Retry-After over the cap holds the other calls back for as long as the cap")
     func overCap() async throws {
         let traces = try await traces(of: [Ping(route: ["limited"]), .get]) { path in
             path == "/limited" ? .status(429, header: ["Retry-After": "3600"]) : .status(500)
@@ -112,7 +112,7 @@ struct RetryGateTests {
         #expect(traces[1].attempts[0].decision?.reason == .gate(.seconds(59)))
     }
 
-    @Test("one that another origin sends, after a redirect, holds back nobody here")
+    @Test("a Retry-After of another origin, after a redirect, holds back no call to this one")
     func redirected() async throws {
         let traces = try await traces(of: [Ping(route: ["limited"]), .get]) { path in
             switch path {

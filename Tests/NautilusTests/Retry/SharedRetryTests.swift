@@ -23,7 +23,7 @@ struct SharedRetryTests {
         )
     }
 
-    @Test("they wake together from a suspension, and make one retry of it", arguments: 0..<10)
+    @Test("calls that share an answer wake together from a suspension, and make one retry", arguments: 0..<10)
     func suspended(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let clock = simulation.clock

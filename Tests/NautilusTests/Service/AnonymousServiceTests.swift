@@ -86,7 +86,7 @@ struct AnonymousServiceTests {
         #expect(transport.count == (authorizes ? 1 : 2))
     }
 
-    @Test("its retries wait for no refresh, and for the pause that the origin has ordered")
+    @Test("an anonymous service's retries wait for an origin's pause, but for no refresh")
     func gate() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
@@ -146,7 +146,7 @@ struct AnonymousServiceTests {
         }
     }
 
-    @Test("of a switch follows the selection, and keeps a call where it began")
+    @Test("an anonymous service of a switch follows the selection, and keeps a call where it began")
     func switched() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

@@ -61,7 +61,7 @@ struct ComposedServiceHookTests {
         #expect(await call(hooks) == ["a asked", "b asked", "c asked", "b told kept", "a told kept"])
     }
 
-    @Test("one that throws ends the asking, and all are told of the failure")
+    @Test("if a composed hook throws, no further hook is asked, and all are told of the failure")
     func throwing() async {
         let hooks = [
             Named(name: "a", log: log), Named(name: "b", log: log, failure: Closed()), Named(name: "c", log: log),
@@ -69,7 +69,7 @@ struct ComposedServiceHookTests {
         #expect(await call(hooks) == ["a asked", "b asked", "c failed", "b failed", "a failed"])
     }
 
-    @Test("none is a hook that does nothing")
+    @Test("a composed hook without hooks does nothing")
     func none() async throws {
         let service = AnyHttpService(
             apiUrl: "api.example.com",

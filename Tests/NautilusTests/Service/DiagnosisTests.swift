@@ -6,7 +6,7 @@ import Testing
 
 @Suite("diagnose() lists what contradicts itself, and nothing else")
 struct DiagnosisTests {
-    @Test("what is sound has no finding", arguments: DiagnosisCase.sound)
+    @Test("diagnose() finds nothing in a service whose rules fit together", arguments: DiagnosisCase.sound)
     func sound(_ sound: DiagnosisCase) {
         #expect(sound.service.diagnose(sound.request) == [])
     }
@@ -16,7 +16,7 @@ struct DiagnosisTests {
         #expect(contradiction.service.diagnose(contradiction.request) == contradiction.expected)
     }
 
-    @Test("what concerns a request is not said of the service, and the rest is")
+    @Test("diagnose() of a service leaves out what concerns a single request")
     func serviceAlone() {
         let service = DiagnosisCase.service(BackoffRetrier.factory(.standard.with { $0.budget = .unlimited }))
         let request = Ping(timeout: .seconds(60), deadline: .seconds(1))

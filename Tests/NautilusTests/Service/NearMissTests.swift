@@ -223,7 +223,7 @@ struct NearMissTests {
         #expect(lines.withLock { $0.count } == 6 + 4 + 4)
     }
 
-    @Test("what a superclass of a service has is found")
+    @Test("a near miss in a superclass of a service is found")
     func superclass() {
         #expect(
             Derived().diagnose().map(\.description) == [

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A switch of services")
 struct ServiceSwitchTests {
-    @Test("that is turned at any step of a call leaves it where it began, with its fields, its session and its error")
+    @Test("a switch turned at any step of a call leaves the call in the environment where it began")
     func call() async throws {
         let quiet = try await run(turningAt: 0) { try await Ping.get.schedule(with: $0) }
         #expect(quiet.ending == "ok")

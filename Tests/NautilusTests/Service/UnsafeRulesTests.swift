@@ -106,7 +106,7 @@ struct UnsafeRulesTests {
         }
     }
 
-    @Test("what a coordinator makes is known to authorize")
+    @Test("diagnose() knows that a coordinator's retriers authorize")
     func coordinator() {
         let coordinator = RefreshCoordinator(credential: "a") { $0 }
         let service = AnyHttpService(

@@ -64,7 +64,7 @@ struct DownloadTests {
         #expect(transport.attempts[0].header["Range"] == nil)
     }
 
-    @Test("what breaks off is continued where it broke off, as often as it does, on condition of the same file")
+    @Test("a download that breaks off continues there, as often as needed, if the file is the same")
     func resumes() async throws {
         let transport = ScriptedTransport(
             Self.part(300),
@@ -124,7 +124,7 @@ struct DownloadTests {
         .status(416, header: ["Content-Range": "bytes */1000"]),
     ]
 
-    @Test("another part, or 416, and all of it is asked for at once, without the retrier", arguments: 0..<7)
+    @Test("after a 416 or another range, a download asks at once for the whole file", arguments: 0..<7)
     func begins(index: Int) async throws {
         let transport = ScriptedTransport(Self.part(300), Self.others[index], whole)
         let target = try target()
@@ -261,7 +261,7 @@ struct DownloadTests {
         #expect(budget.balance == 101)
     }
 
-    @Test("what its retrier does at most is known, as of any other call")
+    @Test("diagnose() knows the limits of a download's retrier")
     func policies() {
         let derived = service(ScriptedTransport()).configuration.derived(from: Ping.get)
         #expect(derived.retrierFactory.descriptions.map(\.maxAttempts) == [6])

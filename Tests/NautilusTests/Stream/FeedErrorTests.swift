@@ -89,7 +89,7 @@ struct FeedErrorTests {
         #expect(try await values.next() == 2)
     }
 
-    @Test("what does not decode is the failure of the request that asked for it, by its name")
+    @Test("an event that does not decode is the failure of the request that asked for it")
     func valueOfRequest() async throws {
         let header: HttpHeader = [.contentType: "text/event-stream"]
         let transport = ScriptedTransport(.reply(header: header, text: "data: {}\n\n"))

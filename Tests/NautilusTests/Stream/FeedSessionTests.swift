@@ -61,7 +61,7 @@ struct FeedSessionTests {
         }
     }
 
-    @Test("before the event that lies ready behind it, whichever task runs first", arguments: 0..<20)
+    @Test("a feed ends with its session before an event that has already arrived", arguments: 0..<20)
     func ready(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let world = OneSessionWorld(simulation)

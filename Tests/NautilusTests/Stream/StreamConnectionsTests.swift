@@ -30,7 +30,7 @@ struct StreamConnectionsTests {
         }
     }
 
-    @Test("they end where they began, though another environment is selected meanwhile")
+    @Test("the connections of a stream end where they began, though another environment is selected")
     func selection() async throws {
         try await simulate { [transport] _ in
             let sites = sites()
@@ -44,7 +44,7 @@ struct StreamConnectionsTests {
         }
     }
 
-    @Test("they begin where is selected when they are made")
+    @Test("the connections of a stream go to the environment selected when the stream was made")
     func beginning() async throws {
         try await simulate { [transport] _ in
             let sites = sites()
@@ -55,7 +55,7 @@ struct StreamConnectionsTests {
         }
     }
 
-    @Test("one that has not served is counted, and the limit ends the stream")
+    @Test("connections that have not served count, and the reconnect limit ends the stream")
     func useless() async throws {
         try await simulate { [transport] _ in
             var connections = StreamConnections(of: Listen(), with: sites(), reconnectLimit: .attempts(3))
@@ -70,7 +70,7 @@ struct StreamConnectionsTests {
         }
     }
 
-    @Test("they end with the reason of the session that ends in the delay before the next one")
+    @Test("a session that ends during the delay ends the stream with the session's reason")
     func endOfSession() async throws {
         try await simulate { [transport] simulation in
             let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }

@@ -43,7 +43,7 @@ struct CompletionTests {
         #expect(outcomes.all.count == 1)
     }
 
-    @Test("on the main actor by default")
+    @Test("a completion handler runs on the main actor by default")
     @MainActor func mainActor() async throws {
         let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
         var hasReturned = false
@@ -58,7 +58,7 @@ struct CompletionTests {
         #expect(text == "ok")
     }
 
-    @Test("on the queue that is named, with status and trace if asked for")
+    @Test("a completion handler runs on the given queue, with status and trace on request")
     func queue() async throws {
         let service = AnyHttpService(
             apiUrl: "api.example.com",

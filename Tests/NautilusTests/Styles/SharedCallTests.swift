@@ -125,7 +125,7 @@ struct SharedCallTests {
         #expect(starts.cancelled == [false])
     }
 
-    @Test("whoever leaves while the call is being started cancels it all the same")
+    @Test("leaving a shared call while it is being started cancels it all the same")
     func leavingWhileStarting() {
         let taker = Taker()
         let holder = Locked<SharedCall<String, HttpError>?>(nil)

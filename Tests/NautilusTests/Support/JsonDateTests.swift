@@ -63,7 +63,7 @@ struct JsonDateTests {
         #expect(JsonDate.text(Date(timeIntervalSince1970: seconds), withFractions: true) == nil)
     }
 
-    @Test("what is written is read as the same moment, on every day of four hundred years")
+    @Test("a written date is read as the same moment, on every day of four hundred years")
     func roundTrip() {
         for day in 0..<146_097 {
             let date = Date(timeIntervalSinceReferenceDate: Double(day) * 86_400 + Double(day % 1000) / 1000)

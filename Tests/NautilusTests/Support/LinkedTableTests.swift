@@ -6,7 +6,7 @@ import Testing
 
 @Suite("LinkedTable: values by key, in an order of their own")
 struct LinkedTableTests {
-    @Test("it does what an array of pairs would, whatever is added, changed, moved and taken out")
+    @Test("a LinkedTable behaves like an array of pairs")
     func model() {
         for seed in 0..<1_000 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Outbox")
 struct OutboxTests {
-    @Test("one delivers at a time, and takes along what comes meanwhile, in order")
+    @Test("an outbox has one delivery at a time, which includes later messages in order")
     func oneAtATime() {
         var outbox = Outbox<Int>()
         outbox.add(1)

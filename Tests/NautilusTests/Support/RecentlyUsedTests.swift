@@ -48,7 +48,7 @@ struct RecentlyUsedTests {
         #expect(values.value(for: "a") == 11)
     }
 
-    @Test("it keeps what an array in the order of its uses would, whatever is used, changed or removed")
+    @Test("RecentlyUsed keeps the same values as an array in the order of use")
     func model() {
         for seed in 0..<500 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)

@@ -32,7 +32,7 @@ struct WaiterTests {
         await #expect(throws: Refused()) { try await second.value }
     }
 
-    @Test("who need not wait is resumed after the lock has been released")
+    @Test("a waiter that need not wait is resumed after the lock has been released")
     func atOnce() async throws {
         let line = Locked(Line())
         let value = try await line.wait { line, _ in
@@ -63,7 +63,7 @@ struct WaiterTests {
         #expect((joins.value, line.withLock { $0.count }) == (0, 0))
     }
 
-    @Test("of a thousand who are cancelled while they are served, each ends once, and nobody stays", arguments: 0..<20)
+    @Test("a thousand waiters that are cancelled while they are served each end once", arguments: 0..<20)
     func races(round: Int) async throws {
         let line = Locked(Line())
         let tasks = (0..<1_000).map { _ in Task { try await wait(in: line) } }

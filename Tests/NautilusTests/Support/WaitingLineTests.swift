@@ -18,7 +18,7 @@ struct WaitingLineTests {
         #expect(line.count == 0)
     }
 
-    @Test("it does what a sorted list would, whoever comes, is served or leaves")
+    @Test("a WaitingLine behaves like a sorted list")
     func model() {
         for seed in 0..<1_000 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)

@@ -35,7 +35,7 @@ struct ConcurrentlyTests {
         }
     }
 
-    @Test("none, for a count of none", arguments: [0, -1])
+    @Test("concurrently(0) makes no call", arguments: [0, -1])
     func none(count: Int) async throws {
         #expect(try await concurrently(count) { $0 } == [])
     }

@@ -71,7 +71,7 @@ extension TestKit {
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test("nor does the time limit of a refresh sleep")
+        @Test("the time limit of a refresh is not among the clock's sleeps")
         func refresh() async throws {
             try await Simulation(seed: 1).run { simulation in
                 let clock = simulation.clock

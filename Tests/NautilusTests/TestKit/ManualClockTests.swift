@@ -7,7 +7,7 @@ extension TestKit {
     struct ManualClockTests {
         let clock = ManualClock()
 
-        @Test("it starts at zero, with nobody asleep")
+        @Test("a ManualClock starts at zero, with nobody asleep")
         func startsAtZero() {
             #expect(clock.now.offset == .zero)
             #expect(clock.sleeps.isEmpty)
@@ -54,7 +54,7 @@ extension TestKit {
             #expect(woken.withLock { $0 } == [.seconds(30), .seconds(30), .seconds(30), .seconds(40)])
         }
 
-        @Test("it serves code that knows it only as any clock")
+        @Test("a ManualClock works as an erased clock")
         func anyClock() async throws {
             let any: any Clock<Duration> = clock
             async let nap: Void = any.sleep(for: .seconds(2))
@@ -136,7 +136,7 @@ extension TestKit {
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test("in a simulation it runs exactly until nobody sleeps")
+        @Test("in a simulation, a ManualClock runs exactly until nobody sleeps")
         func runsInSimulation() async throws {
             let sleeps = try await Simulation(seed: 3).run { simulation in
                 let nap = simulation.task {

@@ -16,7 +16,7 @@ extension TestKit {
             )
         }
 
-        @Test("the same seed gives the same draws, another seed others, all in 0..<1")
+        @Test("the same seed draws the same numbers, another seed others, all in 0..<1")
         func draws() {
             let (one, same, other) = (
                 SeededRandomSource(seed: 7), SeededRandomSource(seed: 7), SeededRandomSource(seed: 8)

@@ -5,7 +5,7 @@ import Testing
 extension TestKit {
     @Suite("RecordingObserver")
     struct RecordingObserverTests {
-        @Test("it keeps events in order, and counts attempts and refreshes")
+        @Test("a RecordingObserver keeps events in order, and counts attempts and refreshes")
         func records() {
             let observer = RecordingObserver()
             let call = CallIdentity(id: 1, requestType: Ping.self)

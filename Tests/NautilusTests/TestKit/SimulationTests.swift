@@ -77,14 +77,14 @@ extension TestKit {
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test("what the body throws comes out as it is")
+        @Test("a simulation throws the error of its body as it is")
         func bodyThrows() async {
             struct Odd: Error, Equatable {}
             await #expect(throws: Odd()) { try await Simulation().run { _ in throw Odd() } }
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test("those who wait for the others to settle come back one after the other, before time moves")
+        @Test("tasks that wait for the others to settle resume one after the other, before time moves")
         func settling() async throws {
             let log = try await Simulation().run { simulation in
                 let log = Log()

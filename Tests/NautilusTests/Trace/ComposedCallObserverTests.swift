@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Several observers as one")
 struct ComposedCallObserverTests {
-    @Test("each that wants events gets all of them")
+    @Test("each composed observer that wants events gets all of them")
     func all() async throws {
         let (first, second) = (RecordingObserver(), RecordingObserver())
         let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
@@ -14,7 +14,7 @@ struct ComposedCallObserverTests {
         #expect(first.events.count == second.events.count)
     }
 
-    @Test("one that wants none gets none, and where none wants any, none are made")
+    @Test("an observer that wants no events gets none; if no observer wants any, none are made")
     func disabled() {
         let observer = Disabled()
         #expect(!ComposedCallObserver(observer, NilCallObserver()).isEnabled)

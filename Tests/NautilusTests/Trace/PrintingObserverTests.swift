@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What a developer reads of calls")
 struct PrintingObserverTests {
-    @Test("one line for each attempt with its decision, without header, query and body")
+    @Test("PrintingObserver prints a line for each attempt, without header, query and body")
     func lines() async throws {
         let lines = Locked<[String]>([])
         let transport = ScriptedTransport(.status(503), .reply(text: "secret answer"))

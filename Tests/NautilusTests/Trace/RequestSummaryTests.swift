@@ -34,7 +34,7 @@ struct RequestSummaryTests {
         #expect(!dumped.contains("secret"))
     }
 
-    @Test("it is idempotent by its method or by its key")
+    @Test("a request summary is idempotent by its method or by its key")
     func idempotent() throws {
         #expect(try Self.summary("https://a.example", method: .put).isIdempotent)
         #expect(try !Self.summary("https://a.example", method: .post).isIdempotent)
@@ -43,7 +43,7 @@ struct RequestSummaryTests {
         #expect(keyed.isIdempotent)
     }
 
-    @Test("it knows the service's own origin")
+    @Test("a request summary knows the service's own origin")
     func origin() throws {
         #expect(try Self.summary("https://API.example.com:443/x").isToServiceOrigin)
         #expect(try !Self.summary("http://api.example.com/x").isToServiceOrigin)

@@ -16,7 +16,7 @@ struct TimelineTests {
         .init(number: number, start: start, duration: duration, outcome: outcome, decision: decision)
     }
 
-    @Test("it reads as a timeline")
+    @Test("a printed trace is a timeline")
     func timeline() throws {
         var trace = CallTrace()
         let origin = try #require(HttpOrigin(.reading("https://api.example.com")))

@@ -36,7 +36,7 @@ struct ChaosTests {
     private static let refused = "connection refused, or the host is unreachable (URLError -1004)"
     private static let lost = "connection lost (URLError -1005)"
 
-    @Test("it is off by default, and off again when it is switched off")
+    @Test("Chaos is off by default, and off again when it is switched off")
     func off() async {
         let chaos = Chaos(seed: 1, .failure(rate: 1))
         #expect(await outcomes(chaos, 3) == (["200", "200", "200"], 3))
@@ -47,7 +47,7 @@ struct ChaosTests {
         #expect(await outcomes(Chaos(seed: 1, isOn: true), 3) == (["200", "200", "200"], 3))
     }
 
-    @Test("the same seed makes the same trouble for the same number, another seed other trouble")
+    @Test("the same seed makes the same trouble for a request's number, another seed other trouble")
     func deterministic() async {
         let first = await outcomes(Self.chaos(seed: 7), 100)
         #expect(await outcomes(Self.chaos(seed: 7), 100) == first)

@@ -132,7 +132,7 @@ struct CircuitBreakerTests {
         #expect(pauses.remainingPause(of: trafficOrigin) == .zero)
     }
 
-    @Test("of a hundred requests that come when the pause is over, one goes, and its success lets all others go")
+    @Test("after the pause, one of a hundred requests probes, and its success lets the others go")
     func oneProbe() async throws {
         for seed in 0..<25 as Range<UInt64> {
             try await simulate(seed: seed) { simulation in

@@ -87,7 +87,7 @@ struct CircuitOutcomeTests {
         #expect(OriginVerdict(error) == .success)
     }
 
-    @Test("another call's error says nothing; what an interceptor of one's own throws counts by its code")
+    @Test("another call's error does not count against an origin; an interceptor's counts by its code")
     func thrown() {
         struct Own: Error {}
         var final = HttpError(.timeout(.seconds(1)), stage: .send)

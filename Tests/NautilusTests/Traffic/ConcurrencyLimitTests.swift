@@ -88,7 +88,7 @@ struct ConcurrencyLimitTests {
         await server.answer("first")
     }
 
-    @Test("one that is cancelled while it waits leaves at once, and its place in the line is the next one's")
+    @Test("a request cancelled while it queues for a slot leaves at once, and the next one moves up")
     func cancelledWaiter() async throws {
         let limit = ConcurrencyLimit(1, maxWaiting: 2)
         _ = try await start("first", on: limit)
@@ -104,7 +104,7 @@ struct ConcurrencyLimitTests {
         #expect(server.names == ["first", "second", "third"])
     }
 
-    @Test("one that is cancelled before it waits does not wait")
+    @Test("a request that is cancelled before it queues for a slot does not wait")
     func cancelledBefore() async throws {
         let limit = ConcurrencyLimit(1)
         _ = try await start("first", on: limit)

@@ -43,7 +43,7 @@ struct OutcomeWindowTests {
         #expect(window.total == 3)
     }
 
-    @Test("it counts what a list of all outcomes would, whatever the order and the distances")
+    @Test("an OutcomeWindow counts the same as a list of all outcomes")
     func model() {
         var generator = SeededGenerator(seed: 10)
         for _ in 0..<1_000 {

@@ -8,7 +8,7 @@ import Testing
 struct PaceLimitsTests {
     typealias Support = PaceMachineTests
 
-    @Test("of several limits the one that ends last counts, of those that are used up")
+    @Test("of several used-up limits, the one that ends last counts")
     func several() {
         var machine = Support.machine(
             Support.limit(0, .seconds(1), policy: "a"),
@@ -36,7 +36,7 @@ struct PaceLimitsTests {
         #expect(others == Array(repeating: "go", count: 5))
     }
 
-    @Test("those under way are taken off a report, and given back when a later one knows of them")
+    @Test("requests under way are subtracted from a reported limit until a later report includes them")
     func underWay() {
         var machine = Support.machine()
         let numbers = (0..<3).compactMap { _ in machine.immediateNumber() }

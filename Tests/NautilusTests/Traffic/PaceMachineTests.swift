@@ -67,7 +67,7 @@ struct PaceMachineTests {
         #expect(Self.ask(&usedUp, at: now) == expected)
     }
 
-    @Test("what a limit leaves goes at once, and the next one waits for its reset")
+    @Test("requests within the limit go at once, and the next one waits for the reset")
     func remaining() {
         var machine = Self.machine(Self.limit(2, .seconds(5)))
         let answers = (0..<3).map { _ in Self.ask(&machine, at: .seconds(1)) }
@@ -141,7 +141,7 @@ struct PaceMachineTests {
         #expect(Self.ask(&machine, at: .zero, remaining: .seconds(2)).hasPrefix("it would wait for 3600 s"))
     }
 
-    @Test("who waits is released in order, in turns, each at the drawn moment of its turn")
+    @Test("waiting requests go in order, each at the drawn moment of its slot")
     func turns() {
         var machine = Self.machine(retryAfter: .seconds(5))
         Self.wait(&machine, "a", at: .zero, draw: 0.25)
@@ -188,7 +188,7 @@ struct PaceMachineTests {
         #expect(held == .milliseconds(56_050))
     }
 
-    @Test("whoever waits longer than it may by a new order is turned away at once, the others stay")
+    @Test("a request that a new limit makes wait too long fails at once, the others stay")
     func turnedAway() {
         var machine = Self.machine(retryAfter: .seconds(5))
         let entrants: [(String, Duration?)] = [

@@ -40,7 +40,7 @@ struct PacingLongestWaitTests {
         }
     }
 
-    @Test("one that others go ahead of, again and again, waits no longer either")
+    @Test("a request that others overtake again and again waits no longer than the longest wait")
     func overtaken() {
         var machine = PaceMachine<NamedWaiter>(
             rules: PaceRules(

@@ -227,7 +227,7 @@ struct PacingTests {
         }
     }
 
-    @Test("one that is cancelled before it waits does not wait")
+    @Test("a request that is cancelled before Pacing makes it wait does not wait")
     func cancelledBefore() async throws {
         let pacing = Pacing(clock: ManualClock())
         _ = await pacing.outcome(of: trafficRequest) { .test(429, header: ["Retry-After": "5"]) }

@@ -153,7 +153,7 @@ struct RateLimitTests {
         )
     }
 
-    @Test("of several fields of a name the strictest counts; the window comes with the quota, or with the policy")
+    @Test("the strictest of several rate limits counts, with the window of its quota or policy")
     func strictest() {
         #expect(
             Self.limits([

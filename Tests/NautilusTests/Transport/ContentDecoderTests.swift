@@ -137,7 +137,7 @@
             #expect(throws: ContentDecoder.Broken.self) { try decode(frame(0x70), "zstd") }
         }
 
-        @Test("what can be undone is asked for, and nothing else")
+        @Test("only codings that can be decoded are requested")
         func accepted() {
             let names = ["gzip", "deflate", "br", "zstd"].filter { ContentDecoder($0) != nil }
             #expect(ContentDecoder.accepted == names.joined(separator: ", "))

@@ -77,7 +77,7 @@
             }
         }
 
-        @Test("none are made for no coding, and if one of them is not known")
+        @Test("no decoder is made for no coding, or if one of several is unknown")
         func unknown() {
             for names in [[], ["compress"], ["gzip", "compress"], ["compress", "gzip"]] {
                 #expect(ContentDecoders(names) == nil)

@@ -103,7 +103,7 @@ struct CurlBodyTests {
         #expect(await readAll(stream(["abcd"], length: length)).last == .failed)
     }
 
-    @Test("that comes is given in order, and its end behind all of it")
+    @Test("a streamed body is delivered in order, and its end last")
     func download() async throws {
         let download = CurlDownload()
         for text in ["ab", "cd"] { _ = Array(text.utf8).withUnsafeBytes { download.write($0) } }
@@ -127,7 +127,7 @@ struct CurlBodyTests {
         #expect(!download.isFull())
     }
 
-    @Test("that its reader has left ends with a cancellation, even when all has come")
+    @Test("a streamed body whose reader has left ends with a cancellation, even when it is complete")
     func abandoned() async {
         let download = CurlDownload()
         download.finish()

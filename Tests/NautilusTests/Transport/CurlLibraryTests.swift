@@ -23,7 +23,7 @@
             #expect(CurlLibrary.isSafe(tls: text) == isSafe)
         }
 
-        @Test("and it says which transport was chosen, and why")
+        @Test("PlatformTransport says which transport was chosen, and why")
         func reason() throws {
             switch CurlLibrary.found {
             case .success(let library):

@@ -42,7 +42,7 @@ struct PinnedKeysTests {
         ),
     ]
 
-    @Test("by its hash, one of several", arguments: certificates)
+    @Test("a pinned key is found in a certificate by its hash, as one of several", arguments: certificates)
     func found(der: String, hash: String) throws {
         let (certificate, key) = (try #require(Data(base64Encoded: der)), try #require(Data(base64Encoded: hash)))
         let other = Data(repeating: 7, count: 32)
@@ -52,7 +52,7 @@ struct PinnedKeysTests {
         #expect(PinnedKeys(hashes: [key]).contain(keyOf: (Data([0, 0]) + certificate).dropFirst(2)))
     }
 
-    @Test("and not in one that breaks off, or is none", arguments: certificates)
+    @Test("no pinned key is found in a certificate that breaks off or is none", arguments: certificates)
     func broken(der: String, hash: String) throws {
         let (certificate, key) = (try #require(Data(base64Encoded: der)), try #require(Data(base64Encoded: hash)))
         for count in 0..<certificate.count {

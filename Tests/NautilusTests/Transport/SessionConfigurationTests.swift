@@ -12,7 +12,7 @@ import Testing
 
 @Suite("The session's configuration")
 struct SessionConfigurationTests {
-    @Test("what the transport depends on cannot be adjusted away")
+    @Test("adjust cannot change the settings on which the transport depends")
     func mandatory() {
         let configuration = URLSessionTransport.Configuration(connectionsPerHost: 3) { configuration in
             configuration.urlCache = .shared

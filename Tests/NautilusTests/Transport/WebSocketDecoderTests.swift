@@ -82,7 +82,7 @@ struct WebSocketDecoderTests {
         #expect(Decoded([0x82, 1], limit: 0).violation == .messageTooBig)
     }
 
-    @Test("that are passed over are read to the closing, whatever their size and their text")
+    @Test("skipped frames are read up to the closing frame, whatever their size and text")
     func dropping() throws {
         var decoder = WebSocketDecoder(messageLimit: 10)
         let begun = ServerFrame.text("a", isLast: false)

@@ -77,7 +77,7 @@ struct WebSocketMachineTests {
         #expect(events(ServerFrame.bytes(0x8A), ServerFrame.bytes(0x8A, [1, 2])).isEmpty)
     }
 
-    @Test("that the server closes says its code back, without the reason, and sends nothing more")
+    @Test("a socket that the server closes echoes the code without the reason, and sends nothing more")
     mutating func serverCloses() {
         let closure = WebSocketClosure(4001, reason: "bye")
         let seen = events(
@@ -97,7 +97,7 @@ struct WebSocketMachineTests {
         #expect(events(ServerFrame.text("c"), ServerFrame.close(1000)).isEmpty)
     }
 
-    @Test("that this end closes drops what comes, until the server has closed as well")
+    @Test("a socket that this end closes drops incoming messages until the server has closed as well")
     mutating func clientCloses() {
         #expect(events(ServerFrame.text("a", isLast: false), ServerFrame.ping("x")).isEmpty)
         machine.close(WebSocketClosure(.goingAway, reason: "so"))
@@ -113,7 +113,7 @@ struct WebSocketMachineTests {
         #expect(due() == nil)
     }
 
-    @Test("that breaks the rules behind our closing is closed, without another word")
+    @Test("a server that breaks the rules after our closing frame is disconnected without another frame")
     mutating func brokenClosing() {
         machine.close(WebSocketClosure(.normalClosure))
         #expect(due()?.firstByte == 0x88)

@@ -116,7 +116,7 @@ struct MessageStreamTests: WebSocketSuite {
         #expect(error?.status == 403)
     }
 
-    @Test("where the platform has no web sockets, an error says so, why, and what to do")
+    @Test("on a platform without web sockets, the error says why, and what to do")
     func unavailable() async throws {
         let service = AnyHttpService(
             apiUrl: "api.example.com",

@@ -96,7 +96,7 @@ struct WebSocketClosingTests: WebSocketSuite {
         }
     }
 
-    @Test("one that is to be replaced is not, once the user has signed out")
+    @Test("a lost web socket is not reopened once the user has signed out")
     func sessionWhileLost() async throws {
         let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() }, Self.echo)

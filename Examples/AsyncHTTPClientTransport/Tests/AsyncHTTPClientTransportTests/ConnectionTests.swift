@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Connections are kept, shared and given back", .timeLimit(.minutes(10)))
 struct ConnectionTests {
-    @Test("one after the other, exchanges share a connection, streamed or not")
+    @Test("exchanges one after the other share a connection, streamed or not")
     func kept() async throws {
         let transport = AsyncHTTPClientTransport()
         try await ScriptedServer.run { connection in

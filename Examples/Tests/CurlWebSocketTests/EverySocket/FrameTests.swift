@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Frames over a real socket, byte by byte", .whereAvailable, .timeLimit(.minutes(10)))
 struct FrameTests {
-    @Test("what is sent is masked, each frame by a key of its own; text is text, and data is data")
+    @Test("a client masks each frame with a key of its own, and sends text as text and data as data")
     func masked() async throws {
         let heard = Heard()
         try await ScriptedServer.run { connection in
@@ -82,7 +82,7 @@ struct FrameTests {
         }
     }
 
-    @Test("what a server must not send closes the socket with the code that fits", arguments: ForbiddenFrames.all)
+    @Test("a frame that a server must not send closes the socket with its code", arguments: ForbiddenFrames.all)
     func forbidden(frames: ForbiddenFrames) async throws {
         let heard = Heard()
         try await ScriptedServer.run { connection in

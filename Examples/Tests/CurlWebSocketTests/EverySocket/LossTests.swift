@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A connection that is lost is replaced", .whereAvailable, .timeLimit(.minutes(10)))
 struct LossTests {
-    @Test("one that is cut in the middle of a frame: after the backoff's delay, on the service's clock")
+    @Test("a socket that is cut within a frame reconnects after the backoff's delay, on the service's clock")
     func cut() async throws {
         let connections = Shared(0)
         try await ScriptedServer.run { connection in

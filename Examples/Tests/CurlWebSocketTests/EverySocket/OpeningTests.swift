@@ -121,7 +121,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("who is cancelled before it begins connects to nobody")
+    @Test("a web socket whose task is cancelled before it begins connects to nobody")
     func cancelledBefore() async throws {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in

@@ -76,7 +76,7 @@ struct OwnPacingTests {
         }
     }
 
-    @Test("it holds requests back")
+    @Test("a pacing of one's own holds requests back")
     func holdsBack() async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
         let run = try await run(5, quota: 2, hedging: nil)
@@ -84,7 +84,7 @@ struct OwnPacingTests {
         #expect(run.end == .milliseconds(2_300))
     }
 
-    @Test("it holds hedges back, and lets them go when there is room", arguments: [(1, 1), (2, 2)])
+    @Test("a pacing of one's own holds hedges back, and lets them go when there is room", arguments: [(1, 1), (2, 2)])
     func holdsHedgesBack(quota: Int, sends: Int) async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
         let run = try await run(1, quota: quota, hedging: .milliseconds(100))

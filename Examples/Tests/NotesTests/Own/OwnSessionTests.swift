@@ -6,7 +6,7 @@ import Testing
 /// Two processes are two sessions on one file: neither knows the other's coordinator.
 @Suite("A session of one's own that processes share by a file")
 struct OwnSessionTests {
-    @Test("both processes' calls find the token dead: one refresh, and all succeed", arguments: 0..<20 as Range<UInt64>)
+    @Test("two processes whose token is dead make one refresh, and all succeed", arguments: 0..<20 as Range<UInt64>)
     func oneRefresh(seed: UInt64) async throws {
         try await SharedFile.run(seed: seed) { world in
             let (first, second) = (world.process(), world.process())

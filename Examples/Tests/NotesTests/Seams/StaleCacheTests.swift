@@ -68,7 +68,7 @@ struct StaleCacheTests {
         #expect(transport.count == 2)
     }
 
-    @Test("what could not be decoded is asked for again, by a retry and by the next call")
+    @Test("a cache of one's own does not answer with a response that could not be decoded")
     func undecodable() async throws {
         let transport = ScriptedTransport(.reply(text: "<html>"), .reply(text: "[1]"))
         let service = service(transport)

@@ -32,7 +32,7 @@ struct FormParametersTests {
         #expect(fields["b"] == "1")
     }
 
-    @Test("what is encoded is decoded to the same", arguments: ["a b", "a+b", "&=?#%", "é…", "-._~"])
+    @Test("a form decodes to the values that were encoded", arguments: ["a b", "a+b", "&=?#%", "é…", "-._~"])
     func roundTrip(value: String) {
         #expect(FormParameters(FormParameters.encode(["x": "y", value: value]))[value] == value)
     }

@@ -30,7 +30,7 @@ struct RequestLimiterTests {
         #expect(Self.taken(strict, at: 0, 0, 99, 100, 199, 200) == [true, false, false, true, false, true])
     }
 
-    @Test("what is refused fills nothing: a client that keeps knocking gets in as soon as one that waits")
+    @Test("a refused request uses up no quota: a client that keeps asking gets in as soon as one that waits")
     func refusalsAreFree() {
         var limiter = Self.limiter()
         for _ in 1...1_000 { _ = limiter.ask("app", at: .zero) }
@@ -75,7 +75,7 @@ struct RequestLimiterTests {
         #expect(answers.map { $0.header["Retry-After"] } == [nil, nil, nil, nil, "2"])
     }
 
-    @Test("who waits for the reset finds the whole quota, and not before")
+    @Test("the whole quota is there at the reset, and not before")
     func reset() {
         var limiter = RequestLimiter(RequestLimit(requestsPerSecond: 2, burst: 3))
         for _ in 1...4 { _ = limiter.ask("", at: .zero) }
@@ -85,7 +85,7 @@ struct RequestLimiterTests {
         #expect((1...4).map { _ in early.ask("", at: almost).isTaken } == [true, true, true, false])
     }
 
-    @Test("what is left is what would be taken, whatever the rate", arguments: [1, 3, 7, 20, 999])
+    @Test("the limiter reports as many requests left as it would accept", arguments: [1, 3, 7, 20, 999])
     func remaining(rate: Int) throws {
         let limit = RequestLimit(requestsPerSecond: rate, burst: 19)
         for step in 0...40 {

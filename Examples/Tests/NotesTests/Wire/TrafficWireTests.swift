@@ -92,7 +92,7 @@ struct TrafficWireTests {
         await server.stop()
     }
 
-    @Test("the same calls without pacing are refused once the burst is over")
+    @Test("without pacing, calls are refused once the burst is over")
     func unpaced() async throws {
         let limit = RequestLimit(requestsPerSecond: 2, burst: 4, clock: ManualClock())
         let server = try await DemoServer.start(environment: "limited", limit: limit)

@@ -62,7 +62,7 @@ struct StreamTests {
         }
     }
 
-    @Test("what a slow reader has not read is not in memory, and holds up no other exchange")
+    @Test("the unread part of a stream is not in memory, and holds up no other exchange")
     func slowReader() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()
@@ -141,7 +141,7 @@ struct StreamTests {
         }
     }
 
-    @Test("one after the other, they share a connection")
+    @Test("streamed exchanges one after the other share a connection")
     func keptConnection() async throws {
         let transport = TransportUnderTest.make()
         try await ScriptedServer.run { connection in

@@ -69,7 +69,7 @@ struct CallPublisherTests {
         }
     }
 
-    @Test("who has asked for nothing yet is served when it asks")
+    @Test("a subscriber that has requested no value yet gets the result when it does")
     func demand() async throws {
         try await simulate { clock, _ in
             let (transport, publisher) = Self.world(clock)

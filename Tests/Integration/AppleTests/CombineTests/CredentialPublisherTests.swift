@@ -47,7 +47,7 @@ struct CredentialPublisherTests {
         #expect(recorder.all.map { $0?.credential } == ["b", "e"])
     }
 
-    @Test("what a subscriber asks for with each value counts")
+    @Test("the demand that a subscriber returns with each value counts")
     func more() async throws {
         let recorder = Credentials(asking: .max(1), more: .max(1))
         coordinator.credentialPublisher.subscribe(recorder)
@@ -58,7 +58,7 @@ struct CredentialPublisherTests {
         #expect(recorder.all.map { $0?.credential ?? "nobody" } == ["nobody"] + (1...19).map(String.init))
     }
 
-    @Test("it ends with the coordinator, and holds it no longer than its own self")
+    @Test("the credential publisher ends with its coordinator, and does not keep it alive")
     func end() async {
         let recorder = Credentials()
         weak var released: RefreshCoordinator<String>?

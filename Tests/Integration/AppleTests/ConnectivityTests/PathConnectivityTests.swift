@@ -28,7 +28,7 @@ struct PathConnectivityTests {
         }
     }
 
-    @Test("it learns of the path that was there before it")
+    @Test("PathConnectivity knows the network path that was there before it was made")
     func offlineFromTheStart() async throws {
         network.set(.unsatisfied)
         let connectivity = PathConnectivity()
@@ -38,7 +38,7 @@ struct PathConnectivityTests {
         try await connectivity.waitUntilOnline()
     }
 
-    @Test("who waits goes on with the next path, and a cancelled one at once")
+    @Test("a wait for the network ends with the next path, and at once when it is cancelled")
     func waiting() async throws {
         let connectivity = PathConnectivity()
         network.set(.unsatisfied)
@@ -50,7 +50,7 @@ struct PathConnectivityTests {
         try await waiting.value
     }
 
-    @Test("its monitor ends with it")
+    @Test("the path monitor ends with its PathConnectivity")
     func end() {
         let before = network.monitorCount
         var connectivity: PathConnectivity? = PathConnectivity()

@@ -53,7 +53,7 @@ struct KeychainStoreTests {
         await #expect(throws: error) { try await store.version(of: key) }
     }
 
-    @Test("before the first unlock nothing is permitted, and afterwards all is there")
+    @Test("the keychain refuses everything before the first unlock, and has everything afterwards")
     func deviceIsLocked() async throws {
         try await store.save(.first, for: key)
         keychain.refuse(key.service, with: errSecInteractionNotAllowed)

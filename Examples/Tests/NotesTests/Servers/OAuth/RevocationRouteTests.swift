@@ -32,7 +32,7 @@ struct RevocationRouteTests {
         #expect(bench.counters.tokensRevoked == 1)
     }
 
-    @Test("what is worthless already is answered the same, and counts for nothing")
+    @Test("revoking a token that is worthless already gets the same answer, and counts for nothing")
     func worthless() {
         let bench = OAuthBench()
         let pair = bench.server.tokens.signIn(at: .zero)
