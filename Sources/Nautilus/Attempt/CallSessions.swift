@@ -2,7 +2,7 @@
 ///
 /// The first of them that is over ends whatever continues the call, such as the next page of a list or the messages of
 /// an open connection, so that nothing that one user has begun reaches the next.
-package struct CallSessions: Sendable {
+public struct CallSessions: Sendable {
     let list: [CallSession]
 
     /// The sessions of credentials, without those that belong to nobody's session.
@@ -16,22 +16,22 @@ package struct CallSessions: Sendable {
     }
 
     /// Whether there is none, so that nothing ends.
-    package var isEmpty: Bool { list.isEmpty }
+    public var isEmpty: Bool { list.isEmpty }
 
     /// The failure of whatever continues the call once a session is over, with the ``RefreshError`` underneath that says
     /// how it has ended; nil while all go on.
-    package var end: HttpError? {
+    public var end: HttpError? {
         list.end.map { HttpError(wrapping: $0, stage: .prepare, delivery: .notSent) }
     }
 
     /// Begins to look whether one has been ended elsewhere. To be called when messages are sent or received over an open
     /// connection; calls look by themselves.
-    package func look() {
+    public func look() {
         for session in list { session.look() }
     }
 
     /// Returns when one is over, and when the task is cancelled; at once when there is none.
-    package func waitForEnd() async {
+    public func waitForEnd() async {
         if list.count == 1 { return await list[0].waitForEnd() }
         await withTaskGroup(of: Void.self) { group in
             for session in list { group.addTask { await session.waitForEnd() } }
@@ -43,7 +43,7 @@ package struct CallSessions: Sendable {
     /// Waits for something that continues the call, such as the next part of a stream, no longer than the sessions last.
     ///
     /// - Throws: The error of `work`; ``end`` when a session is over, even if `work` has returned a value.
-    package func wait<Value: Sendable>(
+    public func wait<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let value: Value

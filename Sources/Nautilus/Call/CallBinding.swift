@@ -14,7 +14,7 @@ import Foundation
 ///     news = try await first.continued(with: WaitForNews(after: news.last)).run().body
 /// }
 /// ```
-package final class CallBinding<R: Request>: Sendable {
+public final class CallBinding<R: Request>: Sendable {
     let configuration: ServiceConfiguration
     /// Where it goes; the failure is that of its first attempt.
     let target: Result<CallTarget, InvalidRequest>
@@ -25,7 +25,7 @@ package final class CallBinding<R: Request>: Sendable {
     /// The interceptors around the call, and around each send.
     let tiers: (call: [any CallInterceptor], network: [any NetworkInterceptor])
     /// The sessions that it belongs to, wherever it goes; none for an anonymous call.
-    package let sessions: CallSessions
+    public let sessions: CallSessions
     /// The account of the call as each call interceptor has named it; nil for none.
     private let accounts: [String?]
     nonisolated(unsafe) let retrier: any Retrier  // Unsafe: it is handed over to the one task that runs the call.
@@ -88,7 +88,7 @@ package final class CallBinding<R: Request>: Sendable {
 
     /// Binds a call that continues this one: in the same environment, in the same sessions. If one of them is over, or
     /// another user has signed in since, the call fails with the ``RefreshError`` that says how.
-    package func continued<Next: Request>(with next: Next) -> CallBinding<Next> {
+    public func continued<Next: Request>(with next: Next) -> CallBinding<Next> {
         continued(with: next, by: configuration)
     }
 
@@ -132,7 +132,7 @@ protocol AnswerClassifier: AnyObject, Sendable {
 
 extension CallBinding: Redacted {
     /// The request's type, and where it goes; not the query of the base, which may hold a key.
-    package var description: String {
+    public var description: String {
         let origin = (try? target.get())?.service.origin
         return "CallBinding(\(R.self), \(origin?.description ?? "no valid URL"))"
     }
@@ -140,7 +140,7 @@ extension CallBinding: Redacted {
 
 extension Request {
     /// Binds a call to the service as it is now, and to its user, without running it.
-    package func bound(to service: some HttpService) -> CallBinding<Self> { bound(to: service.configuration) }
+    public func bound(to service: some HttpService) -> CallBinding<Self> { bound(to: service.configuration) }
 
     /// Binds a call to a configuration that was read earlier.
     func bound(to configuration: ServiceConfiguration) -> CallBinding<Self> { CallBinding(self, to: configuration) }

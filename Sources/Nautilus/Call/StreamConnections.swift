@@ -39,7 +39,7 @@ public struct StreamConnections<R: Request> {
     }
 
     /// The sessions that all connections belong to.
-    package var sessions: CallSessions { calls.sessions }
+    public var sessions: CallSessions { calls.sessions }
 
     /// Opens the first connection, or the next one, however many tries that takes.
     ///

@@ -34,6 +34,20 @@ extension Documentation {
             }
         }
 
+        @Test("the guides name every public type of the products")
+        func types() throws {
+            let guides = try Repository.files(in: "Guides", withExtension: "md").map(Repository.text).joined()
+            let words = Set(guides.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+            let lists = Repository.files(in: "Tests/Integration/API", withExtension: "txt")
+            let declaration = #/(?m)^(\w+) \| (?:@?\w+ )*?(?:struct|class|enum|protocol|actor)\b/#
+            var names: Set<String> = []
+            for list in lists where !list.contains("/Elsewhere/") {
+                names.formUnion(try Repository.text(of: list).matches(of: declaration).map { String($0.output.1) })
+            }
+            #expect(names.count > 150)
+            #expect(names.subtracting(words).sorted() == [])
+        }
+
         @Test("F32: the comparison says of Alamofire and Squid what their sources say")
         func comparison() throws {
             let readme = try Repository.text(of: "README.md").split(separator: "\n").map(String.init)
