@@ -46,6 +46,18 @@ struct CircuitMachineTests {
         permit.flatMap { machine.end($0, outcome, at: now) }
     }
 
+    @Test("a slow probe that fails after another probe has closed the circuit does not open it again")
+    func lateFailure() throws {
+        var (machine, _, slow, _) = Self.machine(.probing)
+        guard case .go(let second) = machine.ask(at: .seconds(11)).answer else {
+            Issue.record("another probe goes")
+            return
+        }
+        #expect(Self.end(&machine, second, .success, .seconds(12)) == .closed)
+        #expect(Self.end(&machine, slow, .failure(pause: Self.pause), .seconds(13)) == nil)
+        #expect(machine.visibleState(at: .seconds(13)) == .closed)
+    }
+
     @Test("a probe that takes longer than the pause decides no longer alone: the first of two that ends does")
     func slowProbe() throws {
         for outcome in [Machine.Outcome.success, .failure(pause: Self.pause), .nothing] {
