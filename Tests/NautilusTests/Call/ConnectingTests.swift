@@ -37,6 +37,36 @@ struct ConnectingTests {
         #expect(outcome.error?.delivery == .maybeExecuted)
     }
 
+    @Test("a transport that finds the session over while it waits for a connection has sent nothing")
+    func sessionOver() async throws {
+        let session = CallSession()
+        let transport = ScriptedTransport { request, _ in
+            session.finish(.signedOut)
+            if let refusal = request.refusal { throw refusal }
+            return .reply(text: "written")
+        }
+        let service = AnyHttpService(
+            apiUrl: "api.example.com",
+            retrierFactory: AnyRetrierFactory.authorizing(with: TaggedCredential(session: session)),
+            transport: transport
+        )
+        let error = await #expect(throws: HttpError.self) { try await Ping.post.schedule(with: service) }
+        #expect(error?.requiresSignIn == true)
+        #expect(error?.delivery == .notSent)
+    }
+
+    /// A credential that only tags the request.
+    private struct TaggedCredential: CallCredential {
+        let session: CallSession
+
+        func ready() async throws {}
+
+        func authorize(_ request: inout HttpRequest) throws -> Bool {
+            request.authorize(as: CredentialTag(session: session, generation: 1)) { _ in }
+            return true
+        }
+    }
+
     @Test("tells of one exchange at a time: of a redirect's next hop nothing is known before it is told")
     func nextHop() async throws {
         for isTold in [false, true] {

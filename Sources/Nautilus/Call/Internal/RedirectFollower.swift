@@ -136,9 +136,12 @@ struct RedirectFollower: Sendable {
             let record = finish(&response, entry, of: request)
             return (.response(response), record)
         } catch var error {
-            // A transport writes nothing once the session is over.
-            let delivery = error is RefreshError ? Delivery.notSent : .maybeExecuted
-            var failure = HttpError(wrapping: error, stage: .send, delivery: delivery)
+            var failure = HttpError(wrapping: error, stage: .send, delivery: .maybeExecuted)
+            // A transport writes nothing once the session is over (``HttpRequest/refusal``).
+            if error is RefreshError, request.refusal != nil {
+                failure.delivery = .notSent
+                error = failure
+            }
             if failure.kind == .cancelled, progress.isUnsent {
                 (error, failure.delivery) = (TransportError.cancelledUnsent, .notSent)
             }
