@@ -80,3 +80,23 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
             + "webSocketTransport that is built on another client."
     }
 }
+
+extension HttpRequest {
+    /// Refuses a request that must not open a web socket.
+    ///
+    /// - Throws: `InvalidRequest`: the errors of ``HttpRequest/validate()``, or a field of the handshake itself.
+    package func validateOpening() throws(InvalidRequest) {
+        try validate()
+        for field in header.fields where HttpHeader.openingNames.contains(field.name) {
+            throw .reservedHeader(field.name)
+        }
+    }
+}
+
+extension HttpHeader {
+    /// The fields of the handshake itself.
+    fileprivate static let openingNames: Set<Name> = [
+        "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
+        "Sec-WebSocket-Accept",
+    ]
+}

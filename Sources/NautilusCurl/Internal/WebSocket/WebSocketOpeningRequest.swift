@@ -83,24 +83,6 @@ extension HttpHeader {
         if !hasAgent { lines.append("User-Agent: Nautilus") }
         return lines
     }
-
-    /// The fields of the handshake itself.
-    fileprivate static let openingNames: Set<Name> = [
-        "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
-        "Sec-WebSocket-Accept",
-    ]
-}
-
-extension HttpRequest {
-    /// Refuses a request that must not open a web socket.
-    ///
-    /// - Throws: `InvalidRequest`: the errors of ``HttpRequest/validate()``, or a field of the handshake itself.
-    func validateOpening() throws(InvalidRequest) {
-        try validate()
-        for field in header.fields where HttpHeader.openingNames.contains(field.name) {
-            throw .reservedHeader(field.name)
-        }
-    }
 }
 
 extension URL {
