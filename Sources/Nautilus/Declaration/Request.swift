@@ -84,7 +84,8 @@ public protocol Request<Result>: Sendable {
     /// not overwrite a later one: the server may still carry out the send that lost.
     var allowsHedging: Bool { get }
     /// Whether a redirect may have the body sent to another origin, as 307 and 308 do (RFC 9110 §15.4.8). If not, the
-    /// call fails with ``FailureKind/FailureKind.RedirectRefusal/bodyAcrossOrigins``. Within the same origin the body always goes along.
+    /// call fails with ``FailureKind/RedirectRefusal/bodyAcrossOrigins``. Within the same origin the body always goes
+    /// along.
     ///
     /// Default: true, as in all clients: a trusted server has named the new place, many uploads work only this way, and
     /// credentials in the header stay behind. Return false where the body is itself a secret, such as a password or a
