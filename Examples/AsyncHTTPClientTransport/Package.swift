@@ -35,7 +35,9 @@ let package = Package(
         .executableTarget(
             name: "transport-benchmark",
             dependencies: [
-                "AsyncHTTPClientTransport", "Nautilus", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "AsyncHTTPClientTransport", "Nautilus", .product(name: "NautilusCurl", package: "Nautilus"),
+                .product(name: "NautilusURLSession", package: "Nautilus"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BenchmarkServer", package: "NautilusBenchmarks"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

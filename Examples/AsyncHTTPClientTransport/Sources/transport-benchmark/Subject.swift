@@ -4,6 +4,8 @@ import BenchmarkServer
 import Foundation
 import NIOPosix
 import Nautilus
+import NautilusCurl
+import NautilusURLSession
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
