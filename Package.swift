@@ -54,15 +54,62 @@ let package = Package(
         .target(name: "NautilusFleets", dependencies: ["Nautilus", "NautilusTesting"]),
         .target(
             name: "TestSupport",
-            dependencies: ["NautilusSessions", "NautilusTesting"],
+            dependencies: ["NautilusPages", "NautilusSessions", "NautilusStreams", "NautilusTesting"],
             path: "Tests/TestSupport"
+        ),
+        .testTarget(
+            name: "NautilusHTTPTests",
+            dependencies: ["Nautilus", "NautilusHTTP", "NautilusTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "NautilusURLSessionTests",
+            dependencies: ["NautilusHTTP", "NautilusURLSession", "TestSupport"]
+        ),
+        .testTarget(
+            name: "NautilusCurlTests",
+            dependencies: ["Nautilus", "NautilusCurl", "NautilusURLSession", "NautilusTesting", "TestSupport"]
         ),
         .testTarget(
             name: "NautilusTests",
             dependencies: [
                 "Nautilus", "NautilusCurl", "NautilusURLSession", "NautilusStreams", "NautilusPages", "NautilusTraffic",
-                "NautilusCaching",
-                "NautilusEnvironments", "NautilusCombine", "NautilusTesting", "NautilusTestTraits", "TestSupport",
+                "NautilusCaching", "NautilusEnvironments", "NautilusCombine", "NautilusTesting", "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "NautilusStreamsTests",
+            dependencies: [
+                "Nautilus", "NautilusCurl", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching",
+                "NautilusEnvironments", "NautilusTesting", "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "NautilusPagesTests",
+            dependencies: ["Nautilus", "NautilusPages", "NautilusTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "NautilusTrafficTests",
+            dependencies: ["Nautilus", "NautilusTraffic", "NautilusTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "NautilusCachingTests",
+            dependencies: [
+                "Nautilus", "NautilusCaching", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusTesting",
+                "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "NautilusEnvironmentsTests",
+            dependencies: [
+                "Nautilus", "NautilusEnvironments", "NautilusStreams", "NautilusPages", "NautilusTesting",
+                "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "NautilusTestingTests",
+            dependencies: [
+                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusTesting", "NautilusTestTraits",
+                "TestSupport",
             ]
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusSessions
+import TestSupport
 import Testing
 
 @Suite("A sign-out from files")

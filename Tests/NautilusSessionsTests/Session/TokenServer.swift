@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import TestSupport
 
 /// A token of an API's own, which is refreshed by itself.
 struct ApiToken: Codable, Hashable, Sendable {

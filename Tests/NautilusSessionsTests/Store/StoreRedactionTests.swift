@@ -1,5 +1,6 @@
 import Foundation
 import NautilusSessions
+import TestSupport
 import Testing
 
 @Suite("Stores: redaction")

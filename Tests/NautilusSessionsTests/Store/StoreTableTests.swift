@@ -1,4 +1,5 @@
 import NautilusSessions
+import TestSupport
 import Testing
 
 /// The effect of each operation in each state, for every kind of store.

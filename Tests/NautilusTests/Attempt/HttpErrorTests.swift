@@ -1,6 +1,7 @@
 import Foundation
 import NautilusPages
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus

@@ -1,6 +1,7 @@
 import Foundation
 import NautilusCaching
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus

@@ -3,6 +3,7 @@ import Nautilus
 import NautilusCaching
 import NautilusTesting
 import NautilusTraffic
+import TestSupport
 import Testing
 
 @Suite("QUERY, the safe method with a body (RFC 10008)", .endsInTime)

@@ -1,14 +1,8 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
-
-struct ClosureInterceptor: CallInterceptor {
-    let handle: @Sendable (HttpRequest, CallContext, Next) async throws -> HttpResponse<Data>
-    func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
-        try await handle(request, context, next)
-    }
-}
 
 struct StreamPost: Request {
     typealias Result = String

@@ -1,4 +1,5 @@
 import NautilusTesting
+import TestSupport
 import Testing
 
 @testable import Nautilus

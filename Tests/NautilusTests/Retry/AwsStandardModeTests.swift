@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 /// Case A29: the vectors of the AWS SDKs' standard mode.

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("A budget in proportion to what succeeds")

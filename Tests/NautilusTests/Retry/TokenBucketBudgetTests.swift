@@ -1,4 +1,5 @@
 import Nautilus
+import TestSupport
 import Testing
 
 @Suite("A budget with a bucket of tokens")

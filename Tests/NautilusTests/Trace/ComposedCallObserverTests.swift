@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import TestSupport
 import Testing
 
 @Suite("Several observers as one")

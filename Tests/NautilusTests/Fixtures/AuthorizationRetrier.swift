@@ -1,1 +1,0 @@
-../../../Examples/Sources/NotesAPI/AuthorizationRetrier.swift

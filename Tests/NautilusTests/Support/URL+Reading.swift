@@ -1,9 +1,0 @@
-import Foundation
-import Testing
-
-extension URL {
-    /// The URL of a literal, or a failed test.
-    static func reading(_ text: String) throws -> URL {
-        try #require(URL(string: text))
-    }
-}

@@ -1,0 +1,1 @@
+../../Examples/Sources/NotesAPI/AuthorizationRetrier.swift
