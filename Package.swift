@@ -114,7 +114,7 @@ let package = Package(
         ),
         .testTarget(
             name: "NautilusFleetsTests",
-            dependencies: ["Nautilus", "NautilusFleets", "NautilusTesting", "TestSupport"]
+            dependencies: ["Nautilus", "NautilusFleets", "NautilusTesting", "NautilusTraffic", "TestSupport"]
         ),
         .testTarget(
             name: "NautilusSessionsTests",

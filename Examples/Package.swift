@@ -24,6 +24,7 @@ let package = Package(
             name: "demo",
             dependencies: [
                 "DemoServers", "NotesAPI", .product(name: "NautilusEnvironments", package: "Nautilus"),
+                .product(name: "NautilusTraffic", package: "Nautilus"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -31,6 +32,7 @@ let package = Package(
             name: "storm",
             dependencies: [
                 "Nautilus", .product(name: "NautilusFleets", package: "Nautilus"),
+                .product(name: "NautilusTraffic", package: "Nautilus"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -1,4 +1,5 @@
 import NautilusFleets
+import NautilusTraffic
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import DemoServers
 import Nautilus
+import NautilusTraffic
 import NotesAPI
 
 /// One environment's part of the run: a server, a service, and all calls.

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusFleets
+import NautilusTraffic
 
 /// A way to retry.
 enum Policy: String, CaseIterable, Sendable {

@@ -187,12 +187,14 @@ extension AttemptContext {
     }
 
     /// The call, if this attempt's own request may be sent twice; nil otherwise.
-    var hedgeable: HedgeableCall? {
+    package var hedgeable: HedgeableCall? {
         isSubrequest || streamsResponse || hedged != nil ? nil : fixed.value.hedgeable
     }
 
     /// The sessions that the call belongs to.
     var sessions: [CallSession] { fixed.value.sessions }
+    /// Whether the session in which the call began is over.
+    package var isSessionOver: Bool { sessions.end != nil }
 
     /// This context for the attempt's subrequest of this number, whose answer is read as a whole.
     func forSubrequest(_ number: Int) -> AttemptContext {

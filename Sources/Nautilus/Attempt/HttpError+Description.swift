@@ -112,7 +112,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
 
     /// The framework's error underneath in a few words, as the reason of a decision: `nobody is signed in`. Nil when
     /// there is none.
-    var cause: String? {
+    package var cause: String? {
         guard let underlying = underlying as? any PrintableError else { return nil }
         // Its first clause; what follows says what to do about it.
         var depth = 0

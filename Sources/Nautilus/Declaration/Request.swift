@@ -78,7 +78,7 @@ public protocol Request<Result>: Sendable {
     /// Default: false.
     var isAnonymous: Bool { get }
     /// Whether the request may be sent a second time while the first one is slow, if the service hedges. Matters only
-    /// for requests that may be repeated at all; see ``Hedging``.
+    /// for requests that may be repeated at all; see `Hedging`.
     ///
     /// Default: true. Return false where an answer is large or costly to make, or where a PUT that arrives late must
     /// not overwrite a later one: the server may still carry out the send that lost.

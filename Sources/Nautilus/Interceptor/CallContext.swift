@@ -107,7 +107,7 @@ public struct CallContext {
     /// Whether the last attempt was not repeated for want of time.
     package var hasRunOutOfTime: Bool { path.hasRunOutOfTime }
     /// Whether the session in which the call began is over.
-    package var isSessionOver: Bool { attempt.sessions.end != nil }
+    package var isSessionOver: Bool { attempt.isSessionOver }
     /// Whether an attempt of the call may have been executed whose answer was lost.
     package var hasLostAnswer: Bool { path.hasLostAnswer }
     /// The statuses that interceptors further out take for answers, and whether they leave all failures to the retrier.

@@ -13,16 +13,17 @@ public protocol HttpInterceptor: ServicePart {
     /// repeated; for `HttpService.diagnose()`. Default: false.
     var addsIdempotencyKeys: Bool { get }
 
-    /// The hedging that it does. Each success of a call is recorded in its latencies and deposited in its budget.
-    /// Default: nil, none. Wrap ``Hedging`` in an interceptor of your own, and you have to forward it.
-    var hedging: Hedging? { get }
+    /// The rules of its second sends, if it makes any: their shortest delay, budget, gate and latencies. Each success of
+    /// a call is recorded in the latencies and deposited in the budget. Default: nil, none. If you wrap `Hedging` in an
+    /// interceptor of your own, forward its rules.
+    var hedging: RetryDescription? { get }
 }
 
 extension HttpInterceptor {
     /// Returns false.
     public var addsIdempotencyKeys: Bool { false }
     /// None.
-    public var hedging: Hedging? { nil }
+    public var hedging: RetryDescription? { nil }
 }
 
 /// The tier of an interceptor.

@@ -69,7 +69,7 @@ public struct NetworkNext: Sendable {
     }
 
     /// Sends the request on as one of the two sends of a hedge.
-    func callAsFunction(_ request: HttpRequest, as hedged: HedgedSend) async throws -> HttpResponse<Data> {
+    package func callAsFunction(_ request: HttpRequest, as hedged: HedgedSend) async throws -> HttpResponse<Data> {
         try await send(request, hedged)
     }
 }
@@ -78,7 +78,7 @@ public struct NetworkNext: Sendable {
 /// second send of a hedge is not made then.
 public struct WouldWait: Error, Sendable {
     /// The type of the interceptor; nil until it is known.
-    var interceptor: String?
+    package internal(set) var interceptor: String?
 
     /// Creates the error.
     public init() {}

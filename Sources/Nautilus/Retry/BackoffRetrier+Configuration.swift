@@ -31,7 +31,7 @@ extension BackoffRetrier {
         public var budget: RetryBudgetScope = .perOrigin
         /// How long attempts to an origin usually take; used to skip a retry that cannot finish before the call's
         /// deadline. Default: nil, every retry that begins before the deadline is made.
-        public var latencies: OriginLatencies?
+        public var latencies: (any LatencyRecord)?
         /// Holds back retries while a credential is refreshed, or while a pause ordered by the origin lasts, whichever
         /// call received the order. Default: nil, none, since the service has to keep the gate that its calls share.
         public var gate: (any RetryGate)?

@@ -88,7 +88,7 @@ public struct BackoffRetrier: Retrier {
     }
 
     /// The record of the configuration.
-    public var latencies: [OriginLatencies] { policy.latencies.map { [$0] } ?? [] }
+    public var latencies: [any LatencyRecord] { policy.latencies.map { [$0] } ?? [] }
 
     private mutating func refuse(because reason: RetryReason) -> RetryDecision {
         self.reason = reason

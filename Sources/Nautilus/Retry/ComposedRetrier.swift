@@ -52,7 +52,7 @@ public struct ComposedRetrier: Retrier {
     public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.joined { $0.budgets(for: origin) } }
 
     /// The records of all retriers.
-    public var latencies: [OriginLatencies] { retriers.joined { $0.latencies } }
+    public var latencies: [any LatencyRecord] { retriers.joined { $0.latencies } }
 
     /// The reason of the retrier that decided; when all refused, the last reason given.
     public var reason: RetryReason? { decider?.reason }

@@ -34,7 +34,7 @@ public protocol Retrier: NonisolatedConformance {
     func budgets(for origin: HttpOrigin) -> [any RetryBudget]
 
     /// The records of how long servers take, to each of which a call that succeeds adds its latency, once. Default: none.
-    var latencies: [OriginLatencies] { get }
+    var latencies: [any LatencyRecord] { get }
 
     /// Why the last decision was taken, for the trace; nil, the default, for no reason.
     var reason: RetryReason? { get }
@@ -50,7 +50,7 @@ extension Retrier {
     /// None.
     public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { [] }
     /// None.
-    public var latencies: [OriginLatencies] { [] }
+    public var latencies: [any LatencyRecord] { [] }
     /// No reason.
     public var reason: RetryReason? { nil }
     /// The type's name.
@@ -212,7 +212,8 @@ public struct NilRetrier: Retrier {
     }
 }
 
-/// The limits of one kind of retrier, by which a service is checked before anything is sent.
+/// The limits of one kind of retrier, or of an interceptor's second sends (``HttpInterceptor/hedging``); by these, a
+/// service is checked before anything is sent.
 ///
 /// A custom factory describes its retriers with it:
 /// ```swift
@@ -235,7 +236,7 @@ public struct RetryDescription: Sendable {
     /// The gate that holds back the retries; nil for none.
     public var gate: (any RetryGate)?
     /// The record of how long attempts take; nil for none.
-    public var latencies: OriginLatencies?
+    public var latencies: (any LatencyRecord)?
     /// Whether the retriers put a credential on requests, and have it refreshed when it is rejected.
     public var authorizes: Bool
     /// Whether the retriers repeat a request unchanged after a 401.
@@ -265,7 +266,7 @@ public struct RetryDescription: Sendable {
         retriesNonIdempotentRequests: Bool = false,
         budget: RetryBudgetScope? = nil,
         gate: (any RetryGate)? = nil,
-        latencies: OriginLatencies? = nil,
+        latencies: (any LatencyRecord)? = nil,
         authorizes: Bool = false,
         retriesUnauthorized: Bool = false
     ) {

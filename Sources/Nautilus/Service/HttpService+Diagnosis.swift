@@ -43,7 +43,7 @@ extension ServiceConfiguration {
         if descriptions.contains(where: { $0.maxAttempts > 1 && $0.budget?.isUnlimited == true }) {
             findings.append(.unlimitedBudget(of: .retries))
         }
-        if hedging?.budget.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
+        if hedging?.budget?.isUnlimited == true { findings.append(.unlimitedBudget(of: .hedges)) }
         if descriptions.fillsBudgetTwice { findings.append(.budgetFilledTwice) }
         if descriptions.repeatsBeforeAuthorization { findings.append(.authorizationBehindRetries) }
         findings += declared.header.merging(header).fields.filter(\.isOfUser).map { .credentialInHeader($0.name) }
@@ -73,7 +73,7 @@ extension ServiceConfiguration {
                 findings.append(.retryAfterCapBeyondDeadline(cap: cap, deadline: deadline))
             }
         }
-        if request.allowsHedging, let delay = hedging?.delay.shortest,
+        if request.allowsHedging, let delay = hedging?.shortestDelays,
             let limit = [timeout(of: request), deadline(of: request)].compactMap({ $0 }).min(), delay >= limit
         {
             findings.append(.hedgeTooLate(after: delay, limit: limit))

@@ -88,8 +88,8 @@ extension ServiceConfiguration {
         return with { $0.mapping = mapping }
     }
 
-    /// The hedging of the outermost interceptor that hedges; nil for none.
-    var hedging: Hedging? {
+    /// The rules of second sends of the outermost interceptor that hedges; nil for none.
+    var hedging: RetryDescription? {
         for interceptor in interceptors {
             if let hedging = interceptor.hedging { return hedging }
         }

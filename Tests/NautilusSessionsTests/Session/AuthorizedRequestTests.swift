@@ -3,6 +3,7 @@ import Nautilus
 import NautilusCaching
 import NautilusSessions
 import NautilusTesting
+import NautilusTraffic
 import TestSupport
 import Testing
 

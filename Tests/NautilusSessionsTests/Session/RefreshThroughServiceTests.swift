@@ -2,6 +2,7 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
+import NautilusTraffic
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import NautilusTesting
+import NautilusTraffic
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 /// One of the two sends of a hedge, as the rest of its path has to know it.
-final class HedgedSend: Sendable {
+package final class HedgedSend: Sendable {
     let sending: CallTrace.Sending
     /// How long its exchange may take, if less than the attempt's timeout; nil if not.
     let timeLeft: Duration?
@@ -10,7 +10,7 @@ final class HedgedSend: Sendable {
     /// keeps it from being written.
     let willWrite: @Sendable (Int) throws -> Void
 
-    init(
+    package init(
         _ sending: CallTrace.Sending,
         of root: Int? = nil,
         within timeLeft: Duration? = nil,
@@ -23,13 +23,28 @@ final class HedgedSend: Sendable {
 }
 
 /// A call whose attempts may be sent twice.
-struct HedgeableCall: Sendable {
+package struct HedgeableCall: Sendable {
     let book: ExchangeBook
-    let clock: any Clock<Duration>
+    package let clock: any Clock<Duration>
     /// The call's deadline; nil for none.
-    let deadline: Duration?
+    package let deadline: Duration?
     /// Whether the user's request allows it.
-    let allowsHedging: Bool
+    package let allowsHedging: Bool
+
+    /// Measures the time since the call began.
+    package var stopwatch: Stopwatch { book.stopwatch }
+
+    /// Notes the result of a second send; nil when there is nothing to tell of.
+    ///
+    /// - Parameter isPossible: Whether the attempt could have been sent twice.
+    package func note(_ result: CallTrace.Hedge?, isPossible: Bool = false) {
+        book.noteHedge(result, isPossible: isPossible)
+    }
+
+    /// Notes that a budget has paid for the second send of an attempt.
+    package func notePaid(attempt: Int) {
+        book.noteHedgePaid(attempt: attempt)
+    }
 }
 
 /// The part that hedging had in an attempt.

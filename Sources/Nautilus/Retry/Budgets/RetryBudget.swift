@@ -97,7 +97,7 @@ public struct RetryBudgetScope: Sendable {
     }
 
     /// The budget for retries to `origin`; nil when there is none.
-    func budget(of origin: HttpOrigin?) -> (any RetryBudget)? {
+    package func budget(of origin: HttpOrigin?) -> (any RetryBudget)? {
         find(origin)
     }
 }

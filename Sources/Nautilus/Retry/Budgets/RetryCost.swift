@@ -28,12 +28,12 @@ extension RetryCost {
         case throttling
         /// Any other failure.
         case failure
-        /// No failure at all: a slow attempt is sent a second time, see ``Hedging``. It costs as much as a retry after a
+        /// No failure at all: a slow attempt is sent a second time, see `Hedging`. It costs as much as a retry after a
         /// failure, but its success shows less: a slow server may have answered both.
         case hedge
 
         /// Whether the server has refused the request unprocessed, and said when to come back.
-        var isInvited: Bool { self == .postponed || self == .unavailable }
+        package var isInvited: Bool { self == .postponed || self == .unavailable }
 
         /// Creates the cost of a retry after `error`; nil when it is free.
         ///

@@ -2,7 +2,7 @@
 ///
 /// A retry takes a token, and is not made when half of the bucket or less is left. A call that succeeds by a retry gets
 /// its token back, and every success adds a fifth of one. So a client makes five retries in an outage, and then one for
-/// every five successes. The token of a second send, see ``Hedging``, is not given back. The budget has no clock: time
+/// every five successes. The token of a second send, see `Hedging`, is not given back. The budget has no clock: time
 /// without successes does not show that the server is well again.
 ///
 /// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, take from a

@@ -52,7 +52,7 @@ private struct DerivedRetrier<Base: Request>: Retrier {
     }
 
     func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retrier.budgets(for: origin) }
-    var latencies: [OriginLatencies] { retrier.latencies }
+    var latencies: [any LatencyRecord] { retrier.latencies }
     var reason: RetryReason? { hasRepeated ? nil : retrier.reason }
     var name: String { hasRepeated ? "Download" : retrier.name }
 }

@@ -21,15 +21,11 @@ struct SharedObjects {
         // Each property is read only once, so that its parts belong together.
         let (interceptors, descriptions) = (service.interceptors, service.retrierFactory.descriptions)
         for object in interceptors.flatMap(\.sharedObjects) { find(object, in: "interceptors") }
-        for hedging in interceptors.compactMap(\.hedging) {
-            find(hedging.budget.keeper, in: "interceptors")
-            find(hedging.latencies, in: "interceptors")
-            find(hedging.gate, in: "interceptors")
-        }
-        for policy in descriptions {
-            find(policy.budget?.keeper, in: "retrierFactory")
-            find(policy.gate, in: "retrierFactory")
-            find(policy.latencies, in: "retrierFactory")
+        let hedges = interceptors.compactMap(\.hedging).map { ("interceptors", $0) }
+        for (property, policy) in hedges + descriptions.map({ ("retrierFactory", $0) }) {
+            find(policy.budget?.keeper, in: property)
+            find(policy.gate, in: property)
+            find(policy.latencies, in: property)
         }
         for object in service.hook.sharedObjects { find(object, in: "hook") }
         for object in service.transport.sharedObjects { find(object, in: "transport") }

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusTraffic
 
 /// A service as apps declare it, with everything switchable.
 struct NotesService {

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusTraffic
 
 /// The cost to a call of a retry budget: a deposit for its success, a withdrawal for each retry.
 enum BudgetSuite {

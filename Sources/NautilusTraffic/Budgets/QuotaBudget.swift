@@ -1,3 +1,5 @@
+import Nautilus
+
 /// A budget with a quota, as in the AWS SDKs' standard mode: sized for servers that make many calls.
 ///
 /// Each retry takes its cost. A successful call gives back the cost of its last retry, or 1 when it had none: an outage

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import Nautilus
 @testable import NautilusHTTP
+@testable import NautilusTraffic
 
 @Suite("The two sends of a hedged attempt", .endsInTime)
 struct HedgeRaceTests {

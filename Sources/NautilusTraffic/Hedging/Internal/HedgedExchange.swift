@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// Sends a request, and sends it again when the first send is slow; the first good answer wins.
 struct HedgedExchange: Sendable {
@@ -11,7 +12,7 @@ struct HedgedExchange: Sendable {
     let hedging: Hedging
     let delay: Duration
 
-    private var stopwatch: Stopwatch { call.book.stopwatch }
+    private var stopwatch: Stopwatch { call.stopwatch }
 
     /// Sends until there is an answer to take, or all sends have failed.
     ///
@@ -96,7 +97,7 @@ struct HedgedExchange: Sendable {
 
     private func reasonNotToSend(since first: Written, _ progress: ExchangeProgress) -> CallTrace.Hedge.Reason? {
         guard let origin = request.origin else { return .notAllowed }
-        if context.sessions.end != nil { return .sessionOver }
+        if context.isSessionOver { return .sessionOver }
         let left = [timeLeft(since: first, progress), call.deadline.map { $0 - stopwatch.elapsed }]
         return hedging.reasonNotToSend(to: origin, timeLeft: left.compactMap(\.self).min())
     }
@@ -115,7 +116,7 @@ struct HedgedExchange: Sendable {
             try Task.checkCancellation()
             guard let origin = request.origin, hedging.pays(to: origin) else { throw NotPaid() }
             isWritten.withLock { $0 = true }
-            call.book.noteHedgePaid(attempt: context.number)
+            call.notePaid(attempt: context.number)
         }
         race.start(.second) { [next, request] in await Result { try await next(request, as: second) } }
     }

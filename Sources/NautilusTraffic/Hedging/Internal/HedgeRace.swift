@@ -1,3 +1,5 @@
+import Nautilus
+
 /// The sends of one attempt: their reports, which the attempt's own task takes, and their joint cancellation.
 ///
 /// The sends are tasks of their own rather than child tasks: the attempt must not wait for a losing send, even if its

@@ -1,8 +1,10 @@
+import Nautilus
+
 /// A record, by origin, of how long successful requests took from their sending to the header of the answer; shared by
 /// all calls that are given the same object.
 ///
-/// As ``BackoffRetrier/Configuration/latencies`` it avoids retries that cannot finish: a request that usually takes
-/// 400 ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
+/// As the `latencies` of `BackoffRetrier.Configuration` it avoids retries that cannot finish: a request that usually
+/// takes 400 ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
 ///
 /// ```swift
 /// struct NotesService {
@@ -13,7 +15,7 @@
 /// }
 /// ```
 /// ``Hedging`` uses it to tell when an attempt is slow. Give both the same record; each success is still recorded once.
-public final class OriginLatencies: Sendable {
+public final class OriginLatencies: LatencyRecord {
     /// The process's own record, used by default, since a service is a value that is often made anew for every call. A
     /// simulation of the test kit has its own, on its clock.
     public static var shared: OriginLatencies { ofProcess.value }

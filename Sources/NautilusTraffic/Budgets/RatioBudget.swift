@@ -1,3 +1,5 @@
+import Nautilus
+
 /// A budget in proportion to successes, as in Finagle: sized for servers and other busy clients.
 ///
 /// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, plus a

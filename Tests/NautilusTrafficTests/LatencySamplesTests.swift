@@ -1,7 +1,7 @@
 import Testing
 
-@testable import Nautilus
 @testable import NautilusHTTP
+@testable import NautilusTraffic
 
 @Suite("The samples of latencies")
 struct LatencySamplesTests {

@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// Sends a slow request a second time, takes the first good answer, and cancels the other send.
 ///
@@ -73,7 +74,7 @@ public struct Hedging: NetworkInterceptor {
     ///     uses the same record. Default: the process's own; name one of the service's own in tests, and where one
     ///     origin answers requests of very different kinds.
     ///   - budget: The budget that pays for second sends. Each success is deposited in it once, even when
-    ///     `BackoffRetrier` uses the same budget. Default: ``RetryBudgetScope/perOrigin``, which pays for retries as
+    ///     `BackoffRetrier` uses the same budget. Default: `.perOrigin`, which pays for retries as
     ///     well: both are load that no user has asked for.
     ///   - gate: The gate that knows of the pauses ordered by the origin; pass the retrier's. Default: nil, none:
     ///     `Pacing` is heeded even without a gate.
@@ -94,7 +95,15 @@ extension Hedging {
     /// Outside of everything that holds requests back, so that each send is asked there by itself.
     public var networkStage: NetworkStage { .hedging }
     /// These rules.
-    public var hedging: Hedging? { self }
+    public var hedging: RetryDescription? {
+        RetryDescription(
+            maxAttempts: 2,
+            shortestDelays: delay.shortest,
+            budget: budget,
+            gate: gate,
+            latencies: latencies
+        )
+    }
 
     /// Sends the request, and sends it again when the first send is slow.
     ///
@@ -105,16 +114,15 @@ extension Hedging {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let call = context.hedgeable else { return try await next(request) }
-        let book = call.book
         guard !context.isPartOfRefresh else {
-            book.noteHedge(.notSent(.refresh))
+            call.note(.notSent(.refresh))
             return try await next(request)
         }
         switch plan(for: request, isAllowed: call.allowsHedging, within: context.timeout) {
         case .none(let reason, let delay):
-            let start = book.stopwatch.elapsed
+            let start = call.stopwatch.elapsed
             // A quick request would not have been sent twice, so there is nothing to record.
-            defer { if book.stopwatch.elapsed - start >= delay { book.noteHedge(.notSent(reason)) } }
+            defer { if call.stopwatch.elapsed - start >= delay { call.note(.notSent(reason)) } }
             return try await next(request)
 
         case .hedge(let delay):
@@ -127,7 +135,7 @@ extension Hedging {
                 delay: delay
             )
             let (outcome, hedge) = await exchange.run()
-            book.noteHedge(hedge, isPossible: true)
+            call.note(hedge, isPossible: true)
             return try outcome.get()
         }
     }

@@ -1,5 +1,6 @@
 import Nautilus
 import NautilusTesting
+import NautilusTraffic
 import TestSupport
 import Testing
 
