@@ -22,7 +22,7 @@ struct CacheRetryTests {
             #expect(world.sentTags == ["-", "-", "-"])
             // A call that is answered by the stored error itself, as one that does not retry has left it.
             await world.cache.removeAll()
-            let hasty = world.service.with { $0.retrierFactory = NilRetrier.factory() }
+            let hasty = world.service.with { $0.retrierFactory = .never }
             await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: hasty) }
             #expect(await world.get() == "200 one")
             #expect(world.sentTags == ["-", "-", "-", "-", "-"])

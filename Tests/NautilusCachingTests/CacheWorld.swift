@@ -28,7 +28,7 @@ struct CacheWorld: Sendable {
         maxResponseBytes: Int? = nil,
         folder: CacheFolder? = nil,
         staleIfError: Duration = .zero,
-        retrier: any RetrierFactory = NilRetrier.factory(),
+        retrier: any RetrierFactory = .never,
         inside interceptors: [any HttpInterceptor] = [],
         hook: any ServiceHook = NilServiceHook(),
         header: HttpHeader = [:],

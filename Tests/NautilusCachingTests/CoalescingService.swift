@@ -10,7 +10,7 @@ extension AnyHttpService where RequestError == HttpError {
         coalescingOn transport: ScriptedTransport,
         _ clock: ManualClock,
         by coalescing: RequestCoalescing = RequestCoalescing(),
-        retrierFactory: any RetrierFactory = NilRetrier.factory()
+        retrierFactory: any RetrierFactory = .never
     ) {
         self.init(
             apiUrl: "api.example.com",

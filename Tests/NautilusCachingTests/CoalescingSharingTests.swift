@@ -34,7 +34,7 @@ struct CoalescingSharingTests {
         _ simulation: Simulated,
         _ transport: ScriptedTransport,
         _ interceptors: [any HttpInterceptor] = [RequestCoalescing()],
-        retrier: any RetrierFactory = NilRetrier.factory()
+        retrier: any RetrierFactory = .never
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",

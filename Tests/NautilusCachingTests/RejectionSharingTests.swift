@@ -13,7 +13,7 @@ struct RejectionSharingTests {
         _ clock: ManualClock,
         _ transport: ScriptedTransport,
         _ interceptors: [any HttpInterceptor] = [RequestCoalescing(accounts: .separate { _ in "anna" })],
-        retrier: any RetrierFactory = NilRetrier.factory()
+        retrier: any RetrierFactory = .never
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",

@@ -14,7 +14,7 @@ struct RequestCoalescingTests {
         _ calls: [Ping] = Array(repeating: .get, count: 10),
         accounts: CacheAccounts = .anonymousOnly,
         ignoring: Set<HttpHeader.Name> = [],
-        retrier: any RetrierFactory = NilRetrier.factory(),
+        retrier: any RetrierFactory = .never,
         reply: @escaping @Sendable (_ number: Int) -> ScriptedReply = { .reply(text: "answer \($0)") }
     ) async throws -> (outcomes: [String: Int], exchanges: Int) {
         try await simulate { simulation in
@@ -153,7 +153,7 @@ struct RequestCoalescingTests {
     @Test("a cache before it stores an answer to another's exchange only if it may store that exchange's")
     func cacheBefore() async throws {
         try await simulate { simulation in
-            for (retrier, stored) in [(Self.authorizing, 0), (NilRetrier.factory(), 1)] {
+            for (retrier, stored) in [(Self.authorizing, 0), (.never, 1)] {
                 let world = CacheWorld(
                     clock: simulation.clock,
                     retrier: retrier,

@@ -79,7 +79,7 @@ struct AnonymousServiceTests {
         }
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(factory, NilRetrier.factory()),
+            retrierFactory: ComposedRetrier.factory(factory, .never),
             transport: transport
         )
         _ = try? await Ping.get.schedule(with: service.anonymous)

@@ -16,7 +16,7 @@ struct FleetSimulationTests {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private static func service(
         _ client: FleetClient,
-        _ retrierFactory: any RetrierFactory = NilRetrier.factory()
+        _ retrierFactory: any RetrierFactory = .never
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",
@@ -146,7 +146,7 @@ struct FleetSimulationTests {
             server: FleetServer(failureRate: 0.5)
         )
         let logs = [Locked<[FleetCall]>([]), Locked<[FleetCall]>([])]
-        for (log, factory) in zip(logs, [NilRetrier.factory() as any RetrierFactory, BackoffRetrier.factory()]) {
+        for (log, factory) in zip(logs, [.never, BackoffRetrier.factory()]) {
             _ = try await fleet.run("p") {
                 Self.service($0, factory)
             } call: { service, call in

@@ -108,7 +108,7 @@ struct ChaosTests {
     func failures(code: URLError.Code, delivery: Delivery) async throws {
         let transport = ScriptedTransport()
         let chaos = Chaos(seed: 9, .failure(code, rate: 1), isOn: true)
-        let outcome = try await outcome(of: Ping.post, retrier: NilRetrier.factory(), interceptors: [chaos], transport)
+        let outcome = try await outcome(of: Ping.post, retrier: .never, interceptors: [chaos], transport)
         #expect(outcome.error?.kind == .transport(code))
         #expect((outcome.error?.stage, outcome.error?.delivery) == (.intercept, delivery))
         #expect(outcome.error?.underlying as? ChaosError == ChaosError(seed: 9, number: 1))

@@ -19,7 +19,7 @@ struct CircuitBreakerTests {
         _ breaker: CircuitBreaker,
         _ clock: ManualClock,
         _ transport: any HttpTransport,
-        retrier: any RetrierFactory = NilRetrier.factory()
+        retrier: any RetrierFactory = .never
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",

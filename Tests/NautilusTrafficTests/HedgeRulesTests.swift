@@ -48,8 +48,8 @@ struct HedgeRulesTests {
     func quota() async throws {
         for retrier in [true, false] {
             let budget = QuotaBudget(capacity: 500, initial: 400)
-            let factory = retrier ? steadyBackoff(budget: .shared(budget)) : NilRetrier.factory()
-            let composed = ComposedRetrier.factory(NilRetrier.factory(), factory)
+            let factory = retrier ? steadyBackoff(budget: .shared(budget)) : .never
+            let composed = ComposedRetrier.factory(.never, factory)
             for factory in [factory, composed] {
                 let before = budget.balance
                 // Not slow: nothing is withdrawn, and one is given.

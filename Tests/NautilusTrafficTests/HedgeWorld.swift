@@ -29,9 +29,9 @@ func hedged(
     budget: RetryBudgetScope = .unlimited,
     latencies: OriginLatencies? = nil,
     gate: (@Sendable (ManualClock) -> any RetryGate)? = nil,
-    retrier: any RetrierFactory = NilRetrier.factory(),
+    retrier: any RetrierFactory = .never,
     interceptors: [any HttpInterceptor] = [],
-    observer: any CallObserver = NilCallObserver(),
+    observer: any CallObserver = .none,
     cancelling: Duration? = nil,
     seed: UInt64 = 0
 ) async throws -> Hedged {

@@ -124,7 +124,7 @@ struct HedgedTierTests {
             let pacing = Pacing(rate: .requests(1, per: .seconds(35)), clock: clock, random: simulation.random)
             let service = world.service.with { $0.interceptors = [pacing] }
             try await clock.sleep(for: .seconds(11))
-            _ = await Ping.get.result(with: service.with { $0.retrierFactory = NilRetrier.factory() })
+            _ = await Ping.get.result(with: service.with { $0.retrierFactory = .never })
             let error = await Ping(deadline: .seconds(30)).result(with: service).error
             #expect(clock.now.offset == .seconds(31))
             if case .refused(.waitPastDeadline)? = error?.kind { return }

@@ -223,7 +223,7 @@ struct PacingReadmissionTests {
             )
             let world = World(simulation, pacing, taking: .zero, answering: .seconds(1))
             let service = world.service.with {
-                $0.retrierFactory = NilRetrier.factory()
+                $0.retrierFactory = .never
                 $0.interceptors.append(Naming())
                 $0.interceptors.append(Hedging(after: .fixed(.milliseconds(100)), budget: .unlimited))
             }

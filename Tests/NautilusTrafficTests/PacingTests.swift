@@ -33,7 +33,7 @@ struct PacingTests {
             )
         }
 
-        func service(_ retrier: any RetrierFactory = NilRetrier.factory()) -> AnyHttpService<HttpError> {
+        func service(_ retrier: any RetrierFactory = .never) -> AnyHttpService<HttpError> {
             AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [pacing],

@@ -117,7 +117,7 @@ private struct TrafficStorm: Sendable {
         let count = min(weather.slots, weather.count)
         let calm = service.with {
             $0.interceptors.removeFirst()
-            $0.retrierFactory = NilRetrier.factory()
+            $0.retrierFactory = .never
             $0.interceptors.removeAll { $0 is Hedging }
         }
         await withTaskGroup(of: Void.self) { group in

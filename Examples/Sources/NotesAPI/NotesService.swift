@@ -47,7 +47,7 @@ public struct NotesService {
         budget: RetryBudgetScope = .perOrigin,
         transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = ContinuousClock(),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) {
         let tokens = TokenEndpoint(environment: environment, budget: budget, transport: transport, clock: clock)
         self.environment = environment

@@ -41,7 +41,7 @@ public struct OAuthNotesService {
         account: String = "",
         transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = ContinuousClock(),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) {
         let endpoint = TokenEndpoint(
             server: environment.authorizationServer,

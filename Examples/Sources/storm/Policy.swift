@@ -14,7 +14,7 @@ enum Policy: String, CaseIterable, Sendable {
     func retrierFactory(for client: FleetClient) -> any RetrierFactory {
         switch self {
         case .none:
-            NilRetrier.factory()
+            .never
         case .immediate:
             BackoffRetrier.factory(
                 .standard.with {

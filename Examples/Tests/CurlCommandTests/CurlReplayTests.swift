@@ -37,7 +37,7 @@ struct CurlReplayTests {
                 try await connection.respond()
             }
         } whileOpen: { server in
-            let service = AnyHttpService<HttpError>(apiUrl: "\(server.url)/base", retrierFactory: NilRetrier.factory())
+            let service = AnyHttpService<HttpError>(apiUrl: "\(server.url)/base", retrierFactory: .never)
             var script = "export HOME=\"$PWD\" no_proxy='*'\n"
             for (index, request) in requests.enumerated() {
                 try await request.schedule(with: service)

@@ -9,7 +9,7 @@ let roots = try Data(contentsOf: URL(fileURLWithPath: CommandLine.arguments[2]))
 let configuration = CurlTransport.Configuration(connectionsPerHost: 64, route: .direct, trust: .init(roots: roots))
 let service = AnyHttpService<HttpError>(
     apiUrl: CommandLine.arguments[1],
-    retrierFactory: NilRetrier.factory(),
+    retrierFactory: .never,
     transport: CurlTransport(configuration: configuration)
 )
 let (answers, answer) = AsyncStream.makeStream(of: Void.self)

@@ -93,7 +93,7 @@ struct LateAnswerWireTests {
             ),
             client: OAuthClient(id: DemoClient.app.id),
             transport: transport.transport,
-            retrierFactory: NilRetrier.factory(),
+            retrierFactory: .never,
             // Longer than the test takes on a busy machine.
             refreshTimeout: .seconds(300),
             deadline: .seconds(300)

@@ -19,7 +19,7 @@ extension OAuthSession {
                 ),
                 client: OAuthClient(id: SessionSettings.client),
                 transport: transport,
-                retrierFactory: NilRetrier.factory(),
+                retrierFactory: .never,
                 signInTimeout: .seconds(3600),
                 refreshTimeout: .seconds(3600),
                 deadline: .seconds(3600)

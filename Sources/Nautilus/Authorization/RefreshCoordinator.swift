@@ -61,7 +61,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         limits: RefreshLimits = RefreshLimits(),
         clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = SystemRandomSource(),
-        observer: any CallObserver = NilCallObserver(),
+        observer: any CallObserver = .none,
         listener: (@Sendable (Event) -> Void)? = nil,
         refresh: @escaping @Sendable (Credential) async throws -> Credential
     ) {

@@ -53,7 +53,7 @@ public struct CallContext {
         isAnonymous: Bool = false,
         account: String? = nil,
         mayShare: Bool = true,
-        sharingKey: SharingKey? = NilRetrier.factory().sharingKey
+        sharingKey: SharingKey? = AnyRetrierFactory.never.sharingKey
     ) {
         attempt = AttemptContext(
             serviceOrigin: serviceOrigin,

@@ -15,14 +15,14 @@ extension CallObserver {
     public var isEnabled: Bool { true }
 }
 
-/// An observer that wants no events: the default.
-public struct NilCallObserver: CallObserver {
-    /// Creates the observer.
-    public init() {}
-    /// Does nothing.
-    public func observe(_ event: CallEvent) {}
-    /// Events are not wanted.
-    public var isEnabled: Bool { false }
+extension CallObserver where Self == PrintingObserver {
+    /// An observer that wants no events: the default of a service.
+    public static var none: any CallObserver { NilCallObserver() }
+}
+
+struct NilCallObserver: CallObserver {
+    func observe(_ event: CallEvent) {}
+    var isEnabled: Bool { false }
 }
 
 /// Several observers as one: each event goes to all observers that want events, in order.

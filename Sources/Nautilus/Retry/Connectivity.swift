@@ -5,8 +5,8 @@
 
 /// Whether the device has a network, and when it has one again.
 ///
-/// ``SystemConnectivity`` asks the system, ``AlwaysOnline`` always assumes a network, and a ``ConnectivitySwitch`` is
-/// set from outside: by a test, or by a monitor of the network.
+/// ``SystemConnectivity`` asks the system, `.always` always assumes a network, and a ``ConnectivitySwitch`` is set from
+/// outside: by a test, or by a monitor of the network.
 public protocol Connectivity: Sendable {
     /// Whether requests can leave the device; true when unknown.
     var isOnline: Bool { get }
@@ -18,7 +18,7 @@ public protocol Connectivity: Sendable {
 }
 
 /// Connectivity as the system reports it: on Apple's platforms, whether there is a path by which data can leave the
-/// device; elsewhere ``AlwaysOnline``.
+/// device; elsewhere `.always`.
 ///
 /// One monitor serves the whole process, started when the first value of this type is created. Wi-Fi without internet
 /// access counts as online: only requests can tell how far it reaches.
@@ -26,7 +26,7 @@ public struct SystemConnectivity: Connectivity {
     #if canImport(Network)
         private static let path: any Connectivity = PathConnectivity()
     #else
-        private static let path: any Connectivity = AlwaysOnline()
+        private static let path: any Connectivity = .always
     #endif
 
     /// Creates the connectivity; all instances are alike.
@@ -45,24 +45,16 @@ public struct SystemConnectivity: Connectivity {
         try await path.waitUntilOnline()
     }
 
-    private var path: any Connectivity { SimulatedSystem.current == nil ? Self.path : AlwaysOnline() }
+    private var path: any Connectivity { SimulatedSystem.current == nil ? Self.path : .always }
 }
 
-/// Connectivity that is always there: for systems that do not report it, and where no device's network is used.
-public struct AlwaysOnline: Connectivity {
-    /// Creates the connectivity; all instances are alike.
-    public init() {}
-
-    /// True.
-    public var isOnline: Bool { true }
-
-    /// Returns at once.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled.
-    public func waitUntilOnline() async throws {
-        try Task.checkCancellation()
-    }
+extension Connectivity where Self == ConnectivitySwitch {
+    /// Always online: for systems that do not report it, and where no device's network is used.
+    public static var always: any Connectivity { alwaysOnline }
 }
+
+/// Nobody else has this switch, so nobody sets it.
+private let alwaysOnline = ConnectivitySwitch()
 
 /// Connectivity that is set from outside: by a test, or by a network monitor of your own.
 ///

@@ -85,7 +85,7 @@ extension RetrierFactory {
     public var descriptions: [RetryDescription] { [] }
     /// Returns a factory of retriers that never retry if these authorize, and this factory otherwise.
     public var anonymous: any RetrierFactory {
-        descriptions.contains(where: \.authorizes) ? NilRetrier.factory() : self
+        descriptions.contains(where: \.authorizes) ? .never : self
     }
 }
 
@@ -196,19 +196,19 @@ private struct ClosureFactory: RetrierFactory {
     }
 }
 
-/// A retrier that never retries: the default.
-public struct NilRetrier: Retrier {
-    /// Creates the retrier.
-    public init() {}
-
-    /// Never retries.
-    public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
-        .doNotRetry
-    }
-
-    /// Makes retriers that never retry.
-    public static func factory() -> AnyRetrierFactory {
+extension RetrierFactory where Self == AnyRetrierFactory {
+    /// Makes retriers that never retry: the default of a service.
+    public static var never: AnyRetrierFactory {
         AnyRetrierFactory(sharingKey: SharingKey("NilRetrier")) { NilRetrier() }
+    }
+}
+
+/// A retrier that never retries.
+package struct NilRetrier: Retrier {
+    package init() {}
+
+    package mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+        .doNotRetry
     }
 }
 

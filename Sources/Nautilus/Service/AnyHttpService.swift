@@ -41,7 +41,7 @@ extension AnyHttpService where RequestError == HttpError {
         apiUrl: any UrlConvertible,
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
-        retrierFactory: any RetrierFactory = NilRetrier.factory(),
+        retrierFactory: any RetrierFactory = .never,
         transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = DefaultClock.current
     ) {
@@ -67,7 +67,7 @@ extension AnyHttpService where RequestError == HttpError {
         baseURL: any UrlConvertible,
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
-        retrierFactory: any RetrierFactory = NilRetrier.factory(),
+        retrierFactory: any RetrierFactory = .never,
         transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = DefaultClock.current
     ) {
@@ -81,7 +81,7 @@ extension AnyHttpService where RequestError == HttpError {
         baseUrl: any UrlConvertible,
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
-        retrierFactory: any RetrierFactory = NilRetrier.factory(),
+        retrierFactory: any RetrierFactory = .never,
         transport: any HttpTransport = PlatformTransport.shared,
         clock: any Clock<Duration> = DefaultClock.current
     ) {

@@ -30,7 +30,7 @@ public protocol HttpService<RequestError>: Sendable {
     /// The interceptors, of both kinds, each kind in the order of its stages, and outermost first within a stage.
     /// Default: none.
     var interceptors: [any HttpInterceptor] { get }
-    /// The factory of each call's retrier. Default: ``NilRetrier``, no retries, since they are for an author to choose.
+    /// The factory of each call's retrier. Default: `.never`, no retries, since they are for an author to choose.
     var retrierFactory: any RetrierFactory { get }
     /// The hook that looks at calls as a whole. Default: one that does nothing.
     var hook: any ServiceHook { get }
@@ -92,11 +92,11 @@ extension HttpService {
     /// No interceptors.
     public var interceptors: [any HttpInterceptor] { [] }
     /// No retries.
-    public var retrierFactory: any RetrierFactory { NilRetrier.factory() }
+    public var retrierFactory: any RetrierFactory { .never }
     /// No hook.
     public var hook: any ServiceHook { NilServiceHook() }
     /// No observer.
-    public var observer: any CallObserver { NilCallObserver() }
+    public var observer: any CallObserver { .none }
     /// The platform's shared transport.
     public var transport: any HttpTransport { PlatformTransport.shared }
     /// The platform's web sockets, where it has some.

@@ -53,9 +53,8 @@ extension ServiceHook {
 }
 
 /// A hook that does nothing: the default.
-public struct NilServiceHook: ServiceHook {
-    /// Creates the hook.
-    public init() {}
+package struct NilServiceHook: ServiceHook {
+    package init() {}
 }
 
 /// Several hooks as one, the first outermost.

@@ -97,7 +97,7 @@ extension TokenEndpoint {
             .init("device_code", authorization.deviceCode.text)
         )
         try form.add(client, authorization.parameters)
-        return try await reply(to: form, retrier: NilRetrier.factory())
+        return try await reply(to: form, retrier: .never)
             .credential(requested: authorization.scope, receivedAt: wallClock())
     }
 

@@ -49,7 +49,7 @@ extension Session where Credential == OAuthCredential {
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         random: any RandomSource = SystemRandomSource(),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) {
         self.init(
             key: CredentialKey(issuer: endpoint.server.issuer, client: endpoint.client.id, account: account),

@@ -60,7 +60,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = SystemRandomSource(),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) {
         let broadcast = Broadcast<SessionEvent>(bufferLimit: 100)
         let states = Broadcast<Bool>(bufferLimit: 16, latest: false)

@@ -78,7 +78,7 @@ struct AuthorizationTests {
             server: EndpointFixture.server,
             client: OAuthClient(id: "app"),
             transport: transport,
-            retrierFactory: NilRetrier.factory(),
+            retrierFactory: .never,
             clock: ManualClock()
         )
         let request = try endpoint.authorize(redirect: Self.redirect)
@@ -101,7 +101,7 @@ struct AuthorizationTests {
     /// Exchanges one sign-in at an endpoint that replies so, then once more, where it would succeed.
     private static func redeem(
         _ reply: ScriptedReply,
-        retrier: any RetrierFactory = NilRetrier.factory()
+        retrier: any RetrierFactory = .never
     ) async throws -> (first: OAuthError?, second: OAuthError?, sendCount: Int) {
         let transport = ScriptedTransport(reply, .json(EndpointFixture.token), afterLast: .repeat)
         let endpoint = TokenEndpoint(

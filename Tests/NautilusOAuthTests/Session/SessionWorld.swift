@@ -39,10 +39,10 @@ struct SessionWorld: SimulatedWorld {
         store: (any CredentialStore)? = nil,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
-        endpointRetriers: any RetrierFactory = NilRetrier.factory(),
+        endpointRetriers: any RetrierFactory = .never,
         rules: OAuthRules = .standard,
         client: OAuthClient = OAuthClient(id: "app"),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) -> OAuthSession {
         let endpoint = TokenEndpoint(
             server: AuthorizationServer(

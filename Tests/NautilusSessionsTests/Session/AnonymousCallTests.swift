@@ -68,7 +68,7 @@ struct AnonymousCallTests {
     private struct UserRetriers: RetrierFactory {
         let made = Locked(0)
 
-        var anonymous: any RetrierFactory { NilRetrier.factory() }
+        var anonymous: any RetrierFactory { .never }
 
         func create<R: Request>(for request: R) -> any Retrier {
             made.withLock { $0 += 1 }

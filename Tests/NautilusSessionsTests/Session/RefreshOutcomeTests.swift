@@ -38,7 +38,7 @@ struct RefreshOutcomeTests {
         ] as [(ScriptedReply, RefreshOutcome)]
     )
     func answers(reply: ScriptedReply, failure: RefreshOutcome) async {
-        #expect(await Self.failure(reply, retrier: NilRetrier.factory()) == failure)
+        #expect(await Self.failure(reply, retrier: .never) == failure)
     }
 
     @Test("answers with statuses that the rules name end it as well, and no others")
@@ -57,7 +57,7 @@ struct RefreshOutcomeTests {
     func statusOfOthers(location: String) async {
         let service = AnyHttpService<HttpError>(
             apiUrl: "api.test",
-            retrierFactory: NilRetrier.factory(),
+            retrierFactory: .never,
             transport: ScriptedTransport { request, _ in
                 request.url.path == "/token" ? .status(303, header: [.location: location]) : .status(403)
             }

@@ -74,7 +74,7 @@ struct WaitingCallTests {
                 )
             }
             if wait == .circuit {
-                let eager = service.with { $0.retrierFactory = NilRetrier.factory() }
+                let eager = service.with { $0.retrierFactory = .never }
                 for _ in 0..<100 { _ = await GetNotes().result(with: eager) }
             }
             if wait == .sharedRetry || wait == .sharedExchange {

@@ -182,7 +182,7 @@ struct MessageStreamEndTests: WebSocketSuite {
     @Test("without a retrier, a connection that breaks off is the end")
     func withoutRetrier() async throws {
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() })
-        let chat = try await Chat().schedule(with: service(transport, retrierFactory: NilRetrier.factory()))
+        let chat = try await Chat().schedule(with: service(transport, retrierFactory: .never))
         var lines = chat.makeAsyncIterator()
         let error = await error { _ = try await lines.next() }
         #expect(error?.kind == .transport(.networkConnectionLost))

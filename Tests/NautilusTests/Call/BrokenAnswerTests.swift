@@ -100,7 +100,7 @@ struct BrokenAnswerTests {
 
     @Test("F3: what was noted of a redirect's answer is not taken for the next hop's")
     func nextHop() async throws {
-        let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory()) { clock in
+        let outcome = try await outcome(of: Ping.get, retrier: .never) { clock in
             ScriptedTransport(clock: clock) { request, context in
                 guard !request.url.path.hasSuffix("next") else { return .fail(.networkConnectionLost) }
                 context.noteAnswer(HttpResponse(status: 302, header: [.location: "/next"], body: Data()))
@@ -116,7 +116,7 @@ struct BrokenAnswerTests {
         let request = Ping(timeout: .seconds(3))
         let outcome = try await outcome(
             of: request,
-            retrier: NilRetrier.factory(),
+            retrier: .never,
             from: Self.failing([status], by: .hang)
         )
         #expect(outcome.error?.kind == .status(status))
@@ -127,7 +127,7 @@ struct BrokenAnswerTests {
     func successfulTimeout(status: Int) async throws {
         let outcome = try await outcome(
             of: Ping(timeout: .seconds(3)),
-            retrier: NilRetrier.factory(),
+            retrier: .never,
             from: Self.failing([status], header: [.location: "/next"], by: .hang)
         )
         #expect(outcome.error?.kind == .timeout(.seconds(3)))

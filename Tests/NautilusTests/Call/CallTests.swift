@@ -85,7 +85,7 @@ struct CallTests {
     @Test("without a retrier, the first failure surfaces")
     func noRetrier() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "never"))
-        let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: .never, transport)
         #expect(outcome.error?.kind == .status(503))
         #expect(transport.count == 1)
     }

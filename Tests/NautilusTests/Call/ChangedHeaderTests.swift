@@ -71,7 +71,7 @@ struct ChangedHeaderTests {
         let transport = ScriptedTransport(.reply(text: "sent"))
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: NilRetrier.factory(),
+            retrier: .never,
             interceptors: [ChangingInterceptor { header, _ in header.add("a\nb", to: "X-Trace") }],
             transport
         )

@@ -71,8 +71,7 @@ struct ConnectingTests {
     @Test("tells of one exchange at a time: of a redirect's next hop nothing is known before it is told")
     func nextHop() async throws {
         for isTold in [false, true] {
-            let outcome = try await outcome(of: Ping(method: .put, timeout: .seconds(3)), retrier: NilRetrier.factory())
-            {
+            let outcome = try await outcome(of: Ping(method: .put, timeout: .seconds(3)), retrier: .never) {
                 clock in
                 ScriptedTransport(clock: clock) { request, context in
                     guard request.url.path.hasSuffix("next") else {
@@ -123,7 +122,7 @@ struct ConnectingTests {
         for reply in [ScriptedReply.reply(text: "ok"), .status(404), .fail(.networkConnectionLost)] {
             let outcome = try await outcome(
                 of: Ping(),
-                retrier: NilRetrier.factory(),
+                retrier: .never,
                 ScriptedTransport { _, context in
                     context.noteConnection(connection)
                     return reply

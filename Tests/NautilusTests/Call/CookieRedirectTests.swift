@@ -14,7 +14,7 @@ struct CookieRedirectTests {
             let number = served.increment()
             return number <= replies.count ? replies[number - 1] : last
         }
-        let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: .never, transport)
         return try #require(outcome.error).description
     }
 
@@ -39,7 +39,7 @@ struct CookieRedirectTests {
         let transport = ScriptedTransport { _, _ in
             .status(302, header: ["Location": "/\(served.increment())", "Set-Cookie": "n=1"])
         }
-        let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: .never, transport)
         let text = try #require(outcome.error).description
         #expect(text.contains("more than 20 redirects") && text.contains(Self.hint))
     }

@@ -69,7 +69,7 @@ struct DeadlineTests {
         arguments: [999_999_999, 1_000_000_001]
     )
     func answerInTime(delay: Int) async throws {
-        let outcome = try await outcome(of: Ping(timeout: .seconds(1)), retrier: NilRetrier.factory()) { clock in
+        let outcome = try await outcome(of: Ping(timeout: .seconds(1)), retrier: .never) { clock in
             ScriptedTransport(.delay(.nanoseconds(delay), then: .reply(text: "ok")), clock: clock)
         }
         #expect((outcome.response?.body == "ok") == (delay < 1_000_000_000))
@@ -139,7 +139,7 @@ struct DeadlineTests {
 
     @Test("standing in line for a connection does not use up the timeout, to the nanosecond", arguments: [3, 10, 25])
     func connectionWait(seconds: Int) async throws {
-        let outcome = try await outcome(of: Ping(timeout: .seconds(10)), retrier: NilRetrier.factory()) { clock in
+        let outcome = try await outcome(of: Ping(timeout: .seconds(10)), retrier: .never) { clock in
             ScriptedTransport(clock: clock) { _, context in
                 context.beginWaitingForConnection()
                 try await clock.sleep(for: .seconds(seconds))

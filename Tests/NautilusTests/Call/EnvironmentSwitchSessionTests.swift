@@ -168,7 +168,7 @@ private struct MovingService: HttpService {
     var retrierFactory: any RetrierFactory {
         let coordinator = stepping { coordinators[$0] }
         return ComposedRetrier.factory(
-            coordinator?.authorization { $1.header[.authorization] = $0 } ?? NilRetrier.factory(),
+            coordinator?.authorization { $1.header[.authorization] = $0 } ?? .never,
             BackoffRetrier.factory(
                 .standard.with {
                     $0.backoff = .constant(.seconds(1))

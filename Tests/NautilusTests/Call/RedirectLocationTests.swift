@@ -21,7 +21,7 @@ struct RedirectLocationTests {
     )
     func followed(location: String, url: String) async throws {
         let transport = ScriptedTransport(.status(302, header: ["Location": location]), .reply(text: "there"))
-        let outcome = try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport)
+        let outcome = try await outcome(of: Ping.get, retrier: .never, transport)
         #expect(outcome.response?.body == "there")
         #expect(outcome.response?.url?.absoluteString == url)
     }

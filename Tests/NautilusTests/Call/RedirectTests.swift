@@ -20,7 +20,7 @@ struct RedirectTests {
             .status(status, header: ["Location": location]),
             .reply(text: "there")
         )
-        return (try await outcome(of: request, retrier: NilRetrier.factory(), transport), transport)
+        return (try await outcome(of: request, retrier: .never, transport), transport)
     }
 
     @Test(
@@ -316,8 +316,8 @@ struct RedirectTests {
     @Test("a 3xx without Location, 304, and a redirect that the request accepts are answers")
     func answers() async throws {
         let transport = ScriptedTransport(.status(302), .status(304), .status(302, header: ["Location": "/x"]))
-        #expect(try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(302))
-        #expect(try await outcome(of: Ping.get, retrier: NilRetrier.factory(), transport).error?.kind == .status(304))
+        #expect(try await outcome(of: Ping.get, retrier: .never, transport).error?.kind == .status(302))
+        #expect(try await outcome(of: Ping.get, retrier: .never, transport).error?.kind == .status(304))
         let accepting = try await outcome(of: Ping(acceptedStatusCodes: [.success, 302]), transport)
         #expect(accepting.response?.status == 302)
     }

@@ -51,9 +51,9 @@ struct RejectionTests {
     /// The parts of a story's service.
     private struct Parts: Sendable {
         var interceptors: [any HttpInterceptor] = []
-        var retrier: any RetrierFactory = NilRetrier.factory()
+        var retrier: any RetrierFactory = .never
         var hedging: Hedging?
-        var observer: any CallObserver = NilCallObserver()
+        var observer: any CallObserver = .none
     }
 
     /// Calls one after the other, against a server that gives these answers: how each has ended, when each request was

@@ -70,7 +70,7 @@ struct ReopenedCallTests {
         init(
             _ retrierFactory: any RetrierFactory,
             _ webSocketTransport: any WebSocketTransport,
-            _ observer: any CallObserver = NilCallObserver(),
+            _ observer: any CallObserver = .none,
             visit: @escaping @Sendable () async throws -> Void = {}
         ) {
             (self.retrierFactory, self.webSocketTransport) = (retrierFactory, webSocketTransport)

@@ -90,7 +90,7 @@ struct VendorHintTests {
             (["X-Backoff": "soon"], nil), (["X-Backoff": "99999999999999999999"], .seconds(4_294_967_295)),
         ] as [(HttpHeader, Duration?)] {
             let api = Api(transport: ScriptedTransport(.status(429, header: header)), clock: ManualClock())
-                .with { $0.retrierFactory = NilRetrier.factory() }
+                .with { $0.retrierFactory = .never }
             let error = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: api) }
             #expect(error?.retryAfter == wait)
         }
@@ -110,7 +110,7 @@ struct VendorHintTests {
                 )
                 let pacing = Pacing(clock: clock, random: FixedRandomSource(0))
                 let api = Api(transport: transport, clock: clock, unit: .milliseconds).with {
-                    $0.retrierFactory = NilRetrier.factory()
+                    $0.retrierFactory = .never
                     $0.interceptors = [pacing]
                 }
                 _ = await #expect(throws: HttpError.self) { try await Ping.get.schedule(with: api) }

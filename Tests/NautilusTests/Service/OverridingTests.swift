@@ -102,7 +102,7 @@ struct OverridingTests {
         let base = Original(transport: unused)
         var transport = ScriptedTransport(.status(503))
         var service = base.with { [transport] in
-            $0.retrierFactory = NilRetrier.factory()
+            $0.retrierFactory = .never
             $0.transport = transport
         }
         await #expect(throws: Original.Failure.self) { try await Ping.get.schedule(with: service) }

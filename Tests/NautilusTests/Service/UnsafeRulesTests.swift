@@ -99,7 +99,7 @@ struct UnsafeRulesTests {
             let alone = world.service.with {
                 $0.retrierFactory = ComposedRetrier.factory(
                     BackoffRetrier.factory(.standard.with { $0.gate = pauses }),
-                    NilRetrier.factory()
+                    .never
                 )
             }
             #expect(alone.diagnose() == [])

@@ -162,7 +162,7 @@ struct PrintedTextsTests {
             }
         }
         let lines = Locked<[String]>([])
-        let service = Self.service(ScriptedTransport(.status(304)), NilRetrier.factory(), lines).with {
+        let service = Self.service(ScriptedTransport(.status(304)), .never, lines).with {
             $0.interceptors = [Stored()]
         }
         _ = try await Ping.get.schedule(with: service)

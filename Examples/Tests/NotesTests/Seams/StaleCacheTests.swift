@@ -36,7 +36,7 @@ struct StaleCacheTests {
 
     private func service(
         _ transport: ScriptedTransport,
-        _ retrier: any RetrierFactory = NilRetrier.factory()
+        _ retrier: any RetrierFactory = .never
     ) -> AnyHttpService<HttpError> {
         let cache = StaleCache(lifetime: .seconds(60)) { [clock] in clock.now.offset }
         return AnyHttpService(

@@ -13,7 +13,7 @@ extension NotesService {
         token: Token? = nil,
         maxAttempts: Int = 4,
         clock: any Clock<Duration> = ManualClock(),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) throws -> NotesService {
         let service = NotesService(
             environment,
@@ -36,7 +36,7 @@ extension NotesService {
         lifetime: Duration? = nil,
         maxAttempts: Int = 4,
         clock: any Clock<Duration> = ManualClock(),
-        observer: any CallObserver = NilCallObserver()
+        observer: any CallObserver = .none
     ) throws -> NotesService {
         let environment = NotesEnvironment(server)
         return try test(

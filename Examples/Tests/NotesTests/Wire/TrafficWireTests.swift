@@ -14,7 +14,7 @@ struct TrafficWireTests {
         _ interceptors: [any HttpInterceptor],
         client: String = "app",
         clock: any Clock<Duration> = ContinuousClock(),
-        retrier: any RetrierFactory = NilRetrier.factory()
+        retrier: any RetrierFactory = .never
     ) async -> AnyHttpService<HttpError> {
         let token = await server.signIn().accessToken
         return AnyHttpService(

@@ -7,7 +7,7 @@ extension NearMisses {
     /// The rules of a service itself; a service that it wraps is checked separately. The compiler itself reports a
     /// missing `apiUrl`, which has no default.
     static func rules(of service: some HttpService) -> [Rule] {
-        let isWithoutRetries = { kind(of: service.retrierFactory) == kind(of: NilRetrier.factory()) }
+        let isWithoutRetries = { kind(of: service.retrierFactory) == kind(of: AnyRetrierFactory.never) }
         return [
             Rule("usesSecureProtocol", Bool.self),
             Rule("header", HttpHeader.self, otherNames: ["headers", "defaultHeaders", "defaultHeader"]) { _ in

@@ -29,7 +29,7 @@ struct AppTests {
     @Test("a draft inside of a request is encoded, and its answer decoded")
     func adds() async throws {
         let transport = ScriptedTransport(.json(Product(id: 8, name: "Chair")))
-        let model = ShopModel(service: ShopService(transport: transport, observer: NilCallObserver()))
+        let model = ShopModel(service: ShopService(transport: transport, observer: .none))
 
         try await model.add("Chair")
 
@@ -40,7 +40,7 @@ struct AppTests {
     @Test("an error of the service's own type is caught without a cast")
     func fails() async throws {
         let transport = ScriptedTransport(.status(404), .status(404))
-        let model = ShopModel(service: ShopService(transport: transport, observer: NilCallObserver()))
+        let model = ShopModel(service: ShopService(transport: transport, observer: .none))
 
         await model.load(7)
 

@@ -6,7 +6,7 @@ struct NotesService {
     let apiUrl: any UrlConvertible
     let header: HttpHeader = ["Accept": "application/json", "User-Agent": "Notes/1.0"]
     var interceptors: [any HttpInterceptor] = []
-    var retrierFactory: any RetrierFactory = NilRetrier.factory()
+    var retrierFactory: any RetrierFactory = .never
     let transport: any HttpTransport
 
     init(apiUrl: String, transport: any HttpTransport) {
