@@ -39,7 +39,7 @@ struct NotesService {
 extension NotesService: HttpService {
     var apiUrl: any UrlConvertible { "api.example.com/v1" }
     var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(
+        .composed(
             coordinator.authorization { token, request in
                 request.header[.authorization] = "Bearer \(token.accessToken)"
             },

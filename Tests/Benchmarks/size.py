@@ -36,7 +36,7 @@ struct Notes: HttpService {
     let coordinator = RefreshCoordinator<String> { _ in "token" }
     var apiUrl: any UrlConvertible { "api.example.com" }
     var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(
+        .composed(
             coordinator.authorization { token, request in request.header[.authorization] = "Bearer \\(token)" },
             BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
         )

@@ -188,7 +188,7 @@ struct CallAccountTests {
                     user.withLock { $0 = "bert" }
                 }
                 let cache = CachingServiceHook(for: .seconds(300), account: { user.withLock { $0 } }, clock: clock)
-                return ([], ComposedServiceHook(switching, cache))
+                return ([], switching.around(cache))
             } responder: { request, _ in
                 Self.mail(of: request)
             }

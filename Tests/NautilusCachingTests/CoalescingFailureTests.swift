@@ -52,7 +52,7 @@ struct CoalescingFailureTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [RequestCoalescing(accounts: .separate { _ in "anna" })],
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     coordinator.authorization { $1.header[.authorization] = "Bearer \($0.accessToken)" },
                     steadyBackoff()
                 ),
@@ -92,7 +92,7 @@ struct CoalescingFailureTests {
                     HttpCache(accounts: .separate { _ in "anna" }),
                     RequestCoalescing(accounts: .separate { _ in "anna" }),
                 ],
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     coordinator.authorization { $1.header[.authorization] = "Bearer \($0.accessToken)" },
                     steadyBackoff()
                 ),

@@ -34,7 +34,7 @@ struct SharedFailureTests {
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: isShared ? [RequestCoalescing(accounts: .separate { _ in "anna" })] : [],
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     AuthorizationRetrier.factory(coordinator),
                     steadyBackoff(gate: coordinator)
                 ),

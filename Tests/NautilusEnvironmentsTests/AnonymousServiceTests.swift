@@ -18,7 +18,7 @@ struct AnonymousServiceTests {
             let transport = ScriptedTransport(.status(503), afterLast: .repeat)
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     Self.authorizing(coordinator),
                     steadyBackoff(maxAttempts: 5, gate: coordinator)
                 ),
@@ -79,7 +79,7 @@ struct AnonymousServiceTests {
         }
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(factory, .never),
+            retrierFactory: .composed(factory, .never),
             transport: transport
         )
         _ = try? await Ping.get.schedule(with: service.anonymous)
@@ -97,7 +97,7 @@ struct AnonymousServiceTests {
             let transport = ScriptedTransport(.status(503, header: ["Retry-After": "3"]), .reply(text: "ok"))
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     Self.authorizing(coordinator),
                     steadyBackoff(gate: coordinator)
                 ),

@@ -52,7 +52,7 @@ struct ChangedSwitchTests {
 
     @Sendable private static func change(_ configuration: inout ServiceConfiguration) {
         configuration.interceptors.append(Passing())
-        configuration.retrierFactory = ComposedRetrier.factory(configuration.retrierFactory, .never)
+        configuration.retrierFactory = .composed(configuration.retrierFactory, .never)
     }
 
     private struct Passing: CallInterceptor {

@@ -252,7 +252,7 @@ private struct SiteService: HttpService {
     }
     var retrierFactory: any RetrierFactory {
         stepping(
-            ComposedRetrier.factory(
+            .composed(
                 coordinator.authorization { $1.header[.authorization] = $0 },
                 BackoffRetrier.factory(
                     .standard.with {

@@ -43,7 +43,7 @@ struct TenantSwitchTests {
     private var sent: [[String?]] { transport.attempts.map { [$0.request.url.host, $0.header[.authorization]] } }
 
     @Sendable private static func change(_ configuration: inout ServiceConfiguration) {
-        configuration.retrierFactory = ComposedRetrier.factory(configuration.retrierFactory, .never)
+        configuration.retrierFactory = .composed(configuration.retrierFactory, .never)
     }
 
     private func call(_ services: [any HttpService], as tenant: String?) async {

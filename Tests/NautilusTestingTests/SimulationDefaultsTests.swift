@@ -36,7 +36,7 @@ extension TestKit {
                 }
                 let service = AnyHttpService(
                     apiUrl: "api.test",
-                    retrierFactory: ComposedRetrier.factory(
+                    retrierFactory: .composed(
                         coordinator.authorization { token, request in request.header[.authorization] = token },
                         BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
                     ),

@@ -87,6 +87,6 @@ struct CircuitReadmissionTests {
 extension AnyHttpService<HttpError> {
     /// The same, whose failed calls are repeated as well.
     fileprivate var withBackoff: Self {
-        with { $0.retrierFactory = ComposedRetrier.factory(BackoffRetrier.factory(), $0.retrierFactory) }
+        with { $0.retrierFactory = .composed(BackoffRetrier.factory(), $0.retrierFactory) }
     }
 }

@@ -49,7 +49,7 @@ struct HedgeRulesTests {
         for retrier in [true, false] {
             let budget = QuotaBudget(capacity: 500, initial: 400)
             let factory = retrier ? steadyBackoff(budget: .shared(budget)) : .never
-            let composed = ComposedRetrier.factory(.never, factory)
+            let composed = AnyRetrierFactory.composed(.never, factory)
             for factory in [factory, composed] {
                 let before = budget.balance
                 // Not slow: nothing is withdrawn, and one is given.

@@ -85,7 +85,7 @@ private struct TrafficStorm: Sendable {
             if let delay = weather.hedgeDelay {
                 $0.interceptors.append(Hedging(after: .fixed(delay), budget: .unlimited))
             }
-            $0.retrierFactory = ComposedRetrier.factory(
+            $0.retrierFactory = .composed(
                 coordinator.authorization { $1.header[.authorization] = "\($0)" },
                 slow,
                 BackoffRetrier.factory(

@@ -47,7 +47,7 @@ package struct OneSessionWorld: SimulatedWorld {
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(
+            retrierFactory: .composed(
                 AuthorizationRetrier.factory(coordinator),
                 BackoffRetrier.factory(.atOnce)
             ),

@@ -70,7 +70,7 @@ extension NotesService: HttpService {
 
     /// A rejected token is replaced; what passes with time is retried, but not while a token is being replaced.
     public var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(
+        .composed(
             AuthorizationRetrier.factory(coordinator),
             BackoffRetrier.factory(
                 .standard.with {

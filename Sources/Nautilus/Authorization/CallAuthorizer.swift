@@ -90,7 +90,7 @@ extension CredentialSource {
     ///
     /// ```swift
     /// var retrierFactory: any RetrierFactory {
-    ///     ComposedRetrier.factory(
+    ///     .composed(
     ///         coordinator.authorization { token, request in
     ///             request.header[.authorization] = "Bearer \(token.accessToken)"
     ///         },

@@ -18,6 +18,15 @@ extension CallObserver {
 extension CallObserver where Self == PrintingObserver {
     /// An observer that wants no events: the default of a service.
     public static var none: any CallObserver { NilCallObserver() }
+
+    /// Several observers as one: each event goes to all that want events, in order.
+    ///
+    /// ```swift
+    /// var observer: any CallObserver { .composed(PrintingObserver(), metrics) }
+    /// ```
+    public static func composed(_ observers: any CallObserver...) -> any CallObserver {
+        ComposedCallObserver(observers: observers)
+    }
 }
 
 struct NilCallObserver: CallObserver {
@@ -25,31 +34,14 @@ struct NilCallObserver: CallObserver {
     var isEnabled: Bool { false }
 }
 
-/// Several observers as one: each event goes to all observers that want events, in order.
-///
-/// ```swift
-/// var observer: any CallObserver { ComposedCallObserver(PrintingObserver(), metrics) }
-/// ```
-public struct ComposedCallObserver: CallObserver {
-    private let observers: [any CallObserver]
+private struct ComposedCallObserver: CallObserver {
+    let observers: [any CallObserver]
 
-    /// Composes observers; without any, the result wants no events.
-    public init(_ observers: any CallObserver...) {
-        self.init(observers)
-    }
-
-    /// Composes observers; without any, the result wants no events.
-    public init(_ observers: [any CallObserver]) {
-        self.observers = observers
-    }
-
-    /// Passes the event to each observer that wants events.
-    public func observe(_ event: CallEvent) {
+    func observe(_ event: CallEvent) {
         for observer in observers where observer.isEnabled { observer.observe(event) }
     }
 
-    /// Whether any of the observers wants events.
-    public var isEnabled: Bool { observers.contains(where: \.isEnabled) }
+    var isEnabled: Bool { observers.contains(where: \.isEnabled) }
 }
 
 /// Something that happened in a call, or in a refresh that calls share.

@@ -1,40 +1,40 @@
+extension RetrierFactory where Self == AnyRetrierFactory {
+    /// Several retriers as one, asked in order: the first that does not answer `doNotRetry` decides.
+    ///
+    /// ```swift
+    /// var retrierFactory: any RetrierFactory {
+    ///     .composed(
+    ///         coordinator.authorization { token, request in
+    ///             request.header[.authorization] = "Bearer \(token.accessToken)"
+    ///         },
+    ///         BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
+    ///     )
+    /// }
+    /// ```
+    /// A retrier that is not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
+    ///
+    /// - Parameter factories: Each makes one retrier per call.
+    public static func composed(_ factories: any RetrierFactory...) -> any RetrierFactory {
+        ComposedRetrier.Factory(factories: factories)
+    }
+}
+
 /// Several retriers as one, asked in order: the first that does not answer `doNotRetry` decides.
-///
-/// ```swift
-/// ComposedRetrier.factory(
-///     coordinator.authorization { token, request in
-///         request.header[.authorization] = "Bearer \(token.accessToken)"
-///     },
-///     BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
-/// )
-/// ```
-/// A retrier that is not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
-public struct ComposedRetrier: Retrier {
+struct ComposedRetrier: Retrier {
     private var retriers: [any Retrier]
     private var decider: (name: String, reason: RetryReason?)?
 
-    /// Makes one retrier per call, composed of one from each factory, in order.
-    public static func factory(_ factories: any RetrierFactory...) -> any RetrierFactory {
-        Factory(factories: factories)
-    }
-
-    /// Composes existing retriers.
-    public init(_ retriers: [any Retrier]) {
+    init(_ retriers: [any Retrier]) {
         self.retriers = retriers
     }
 
-    /// The credentials of all retriers.
-    public var credentials: [any CallCredential] { retriers.joined { $0.credentials } }
+    var credentials: [any CallCredential] { retriers.joined { $0.credentials } }
 
-    /// Waits for each retrier in turn.
-    ///
-    /// - Throws: The error of the first one to fail; the rest are skipped.
-    public mutating func beforeRetry(of request: HttpRequest) async throws {
+    mutating func beforeRetry(of request: HttpRequest) async throws {
         for index in retriers.indices { try await retriers[index].beforeRetry(of: request) }
     }
 
-    /// Asks the retriers in order until one decides.
-    public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         decider = nil
         for index in retriers.indices {
             let decision = await retriers[index].retry(request, failingWith: error)
@@ -48,19 +48,17 @@ public struct ComposedRetrier: Retrier {
         return .doNotRetry
     }
 
-    /// The budgets of all retriers.
-    public func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.joined { $0.budgets(for: origin) } }
+    func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.joined { $0.budgets(for: origin) } }
 
-    /// The records of all retriers.
-    public var latencies: [any LatencyRecord] { retriers.joined { $0.latencies } }
+    var latencies: [any LatencyRecord] { retriers.joined { $0.latencies } }
 
     /// The reason of the retrier that decided; when all refused, the last reason given.
-    public var reason: RetryReason? { decider?.reason }
+    var reason: RetryReason? { decider?.reason }
 
     /// The name of the retrier that ``reason`` comes from.
-    public var name: String { decider?.name ?? String(describing: Self.self) }
+    var name: String { decider?.name ?? String(describing: Self.self) }
 
-    private struct Factory: RetrierFactory {
+    fileprivate struct Factory: RetrierFactory {
         let factories: [any RetrierFactory]
 
         var descriptions: [RetryDescription] { factories.flatMap(\.descriptions) }

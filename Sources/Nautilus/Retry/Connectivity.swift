@@ -5,7 +5,7 @@
 
 /// Whether the device has a network, and when it has one again.
 ///
-/// ``SystemConnectivity`` asks the system, `.always` always assumes a network, and a ``ConnectivitySwitch`` is set from
+/// `.system` asks the system, `.always` always assumes a network, and a ``ConnectivitySwitch`` is set from
 /// outside: by a test, or by a monitor of the network.
 public protocol Connectivity: Sendable {
     /// Whether requests can leave the device; true when unknown.
@@ -17,44 +17,40 @@ public protocol Connectivity: Sendable {
     func waitUntilOnline() async throws
 }
 
-/// Connectivity as the system reports it: on Apple's platforms, whether there is a path by which data can leave the
-/// device; elsewhere `.always`.
-///
-/// One monitor serves the whole process, started when the first value of this type is created. Wi-Fi without internet
-/// access counts as online: only requests can tell how far it reaches.
-public struct SystemConnectivity: Connectivity {
+extension Connectivity where Self == ConnectivitySwitch {
+    /// As the system reports it: on Apple's platforms, whether there is a path by which data can leave the device; elsewhere
+    /// ``always``. Always online in a simulation, which has no device.
+    ///
+    /// One monitor serves the whole process, started by the first use. Wi-Fi without internet access counts as online: only
+    /// requests can tell how far it reaches.
+    public static var system: any Connectivity { SystemConnectivity() }
+
+    /// Always online: for systems that do not report it, and where no device's network is used.
+    public static var always: any Connectivity { SystemConnectivity.always }
+}
+
+private struct SystemConnectivity: Connectivity {
     #if canImport(Network)
         private static let path: any Connectivity = PathConnectivity()
     #else
-        private static let path: any Connectivity = .always
+        private static let path = always
     #endif
+    /// Nobody else has this switch, so nobody sets it.
+    static let always: any Connectivity = ConnectivitySwitch()
 
-    /// Creates the connectivity; all instances are alike.
-    public init() {
+    init() {
         // The monitor takes a moment for its first report; started here, it has reported by the first failure.
         _ = Self.path
     }
 
-    /// Whether there is a path; always true in a simulation, which has no device.
-    public var isOnline: Bool { path.isOnline }
+    var isOnline: Bool { path.isOnline }
 
-    /// Returns when there is a path; at once when there is one already.
-    ///
-    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
-    public func waitUntilOnline() async throws {
+    func waitUntilOnline() async throws {
         try await path.waitUntilOnline()
     }
 
-    private var path: any Connectivity { SimulatedSystem.current == nil ? Self.path : .always }
+    private var path: any Connectivity { SimulatedSystem.current == nil ? Self.path : Self.always }
 }
-
-extension Connectivity where Self == ConnectivitySwitch {
-    /// Always online: for systems that do not report it, and where no device's network is used.
-    public static var always: any Connectivity { alwaysOnline }
-}
-
-/// Nobody else has this switch, so nobody sets it.
-private let alwaysOnline = ConnectivitySwitch()
 
 /// Connectivity that is set from outside: by a test, or by a network monitor of your own.
 ///

@@ -41,7 +41,7 @@ public struct OfflinePause: Sendable {
     ///     not back yet.
     ///   - clock: The clock of the wait. Default: `ContinuousClock`, since time goes on while the device sleeps.
     public init(
-        connectivity: any Connectivity = SystemConnectivity(),
+        connectivity: any Connectivity = .system,
         longest: Duration = .seconds(60),
         spread: Backoff = .exponential(base: .seconds(2)),
         clock: any Clock<Duration> = DefaultClock.current

@@ -11,7 +11,7 @@
 /// own answer. A call that was cancelled before it began, or had no time left to begin, reports its failure without
 /// having asked. The question and the report of a success come in the same task.
 ///
-/// To wrap every attempt, write a ``CallInterceptor``; for several hooks, see ``ComposedServiceHook``; to remember
+/// To wrap every attempt, write a ``CallInterceptor``; for several hooks, see ``around(_:)``; to remember
 /// results, see `CachingServiceHook`.
 public protocol ServiceHook: ServicePart {
     /// The hook of one call, asked when the call is bound, before its retrier is made; it must return at once. Default: this
@@ -50,6 +50,19 @@ extension ServiceHook {
     public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {}
     /// Does nothing.
     public func onFailure<R: Request>(_ request: R, error: HttpError) async {}
+
+    /// This hook around another one, as one hook.
+    ///
+    /// ```swift
+    /// var hook: any ServiceHook { usage.around(cache) }
+    /// ```
+    /// This hook is asked first; if it fulfils the call, the inner hook is not asked. If the inner hook fulfils it, this
+    /// one gets a success, with a response whose trace is still empty: so a hook that counts calls counts this one, and a
+    /// small cache learns from a larger one behind it.
+    ///
+    /// The inner hook gets a call's end first. Both get a failure, even if ``onSchedule(_:)`` of this hook threw and the
+    /// inner one was not asked.
+    public func around(_ inner: any ServiceHook) -> any ServiceHook { ComposedServiceHook(outer: self, inner: inner) }
 }
 
 /// A hook that does nothing: the default.
@@ -57,58 +70,33 @@ package struct NilServiceHook: ServiceHook {
     package init() {}
 }
 
-/// Several hooks as one, the first outermost.
-///
-/// ```swift
-/// var hook: any ServiceHook { ComposedServiceHook(usage, cache) }
-/// ```
-/// The hooks are asked in order until one fulfils the call; the hooks after that one are not asked. The hooks before it
-/// get a success, with a response whose trace is still empty: so a hook that counts calls counts this one, and a small
-/// cache learns from a larger one behind it.
-///
-/// The end of a call is reported in the opposite order, so that the outermost hook gets it when the others have
-/// finished. ``onFailure(_:error:)`` is called on all hooks, even on those that were not asked because an earlier one
-/// threw.
-public struct ComposedServiceHook: ServiceHook {
-    private let hooks: [any ServiceHook]
+private struct ComposedServiceHook: ServiceHook {
+    let outer: any ServiceHook
+    let inner: any ServiceHook
 
-    /// Composes hooks, the first outermost. Without any, the composed hook does nothing.
-    public init(_ hooks: any ServiceHook...) {
-        self.init(hooks)
+    var sharedObjects: [any AnyObject & Sendable] { outer.sharedObjects + inner.sharedObjects }
+
+    func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
+        ComposedServiceHook(
+            outer: outer.bound(to: request, in: environment, isAnonymous: isAnonymous),
+            inner: inner.bound(to: request, in: environment, isAnonymous: isAnonymous)
+        )
     }
 
-    /// Composes hooks, the first outermost. Without any, the composed hook does nothing.
-    public init(_ hooks: [any ServiceHook]) {
-        self.hooks = hooks
+    func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
+        if let response = try await outer.onSchedule(request) { return response }
+        guard let response = try await inner.onSchedule(request) else { return nil }
+        await outer.onSuccess(request, response: response)
+        return response
     }
 
-    /// The shared objects of all hooks.
-    public var sharedObjects: [any AnyObject & Sendable] { hooks.flatMap(\.sharedObjects) }
-
-    /// The hooks of one call, in the same order.
-    public func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
-        ComposedServiceHook(hooks.map { $0.bound(to: request, in: environment, isAnonymous: isAnonymous) })
+    func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
+        await inner.onSuccess(request, response: response)
+        await outer.onSuccess(request, response: response)
     }
 
-    /// Asks the hooks in order until one fulfils the call, and reports a success to those before it.
-    ///
-    /// - Throws: The error of the first hook that throws; those after it are not asked.
-    public func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {
-        for (index, hook) in hooks.enumerated() {
-            guard let response = try await hook.onSchedule(request) else { continue }
-            for outer in hooks[..<index].reversed() { await outer.onSuccess(request, response: response) }
-            return response
-        }
-        return nil
-    }
-
-    /// Tells each hook, the last one first.
-    public func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
-        for hook in hooks.reversed() { await hook.onSuccess(request, response: response) }
-    }
-
-    /// Tells each hook, the last one first.
-    public func onFailure<R: Request>(_ request: R, error: HttpError) async {
-        for hook in hooks.reversed() { await hook.onFailure(request, error: error) }
+    func onFailure<R: Request>(_ request: R, error: HttpError) async {
+        await inner.onFailure(request, error: error)
+        await outer.onFailure(request, error: error)
     }
 }

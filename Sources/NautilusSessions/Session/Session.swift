@@ -104,7 +104,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// - Parameter policy: The attempts, delays and budget of retries. The session's ``gate`` replaces the policy's
     ///   own.
     public func retrierFactory(_ policy: BackoffRetrier.Configuration) -> any RetrierFactory {
-        ComposedRetrier.factory(authorization, BackoffRetrier.factory(policy.with { $0.gate = gate }))
+        .composed(authorization, BackoffRetrier.factory(policy.with { $0.gate = gate }))
     }
 
     /// Authorizes every attempt and refreshes once for all, and nothing else; to be composed with other retriers.

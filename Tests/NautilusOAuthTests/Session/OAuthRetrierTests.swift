@@ -91,7 +91,7 @@ struct OAuthRetrierTests {
             let session = try await world.signedIn()
             let service = AnyHttpService(
                 apiUrl: "api.test",
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     session.authorization,
                     BackoffRetrier.factory(
                         .standard.with {

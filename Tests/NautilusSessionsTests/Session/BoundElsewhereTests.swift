@@ -156,7 +156,7 @@ struct BoundElsewhereTests {
                 factories.append(session.authorization)
             }
             let service = world.api.with { [factories] in
-                $0.retrierFactory = ComposedRetrier.factory(factories[0], factories[1], factories[2])
+                $0.retrierFactory = .composed(factories[0], factories[1], factories[2])
             }
             #expect(await GetPrices().result(with: service).text == "anonymous")
             let header = world.server.transport.attempts.last?.header

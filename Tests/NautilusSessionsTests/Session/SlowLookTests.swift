@@ -183,7 +183,7 @@ struct SlowLookTests {
             )
             let service = world.api.with {
                 $0.transport = transport
-                $0.retrierFactory = ComposedRetrier.factory(
+                $0.retrierFactory = .composed(
                     session.authorization { token, request in request.header["X-Api-Token"] = token.value },
                     BackoffRetrier.factory()
                 )

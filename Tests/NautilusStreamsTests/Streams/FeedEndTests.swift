@@ -118,7 +118,7 @@ struct FeedEndTests {
             }
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     AuthorizationRetrier.factory(coordinator),
                     BackoffRetrier.factory()
                 ),

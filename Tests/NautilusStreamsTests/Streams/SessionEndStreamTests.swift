@@ -52,7 +52,7 @@ struct SessionEndStreamTests {
                     }
                 )
                 let service = world.service(sockets: sockets).with {
-                    $0.retrierFactory = ComposedRetrier.factory(
+                    $0.retrierFactory = .composed(
                         AuthorizationRetrier.factory(world.coordinator),
                         ScriptedRetrier.factory { _, _ in .retry(after: .seconds(20)) }
                     )

@@ -76,7 +76,7 @@ struct StreamConnectionsTests {
             let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }
             let service = AnyHttpService<HttpError>(
                 apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     AuthorizationRetrier.factory(coordinator),
                     ScriptedRetrier.factory { _, _ in .retry(after: .seconds(20)) }
                 ),

@@ -100,7 +100,7 @@ struct WebSocketClosingTests: WebSocketSuite {
     func sessionWhileLost() async throws {
         let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
         let transport = ScriptedWebSocketTransport(.accept { $0.drop() }, Self.echo)
-        let retrierFactory = ComposedRetrier.factory(
+        let retrierFactory = AnyRetrierFactory.composed(
             AuthorizationRetrier.factory(coordinator),
             Self.backoff(.seconds(9))
         )

@@ -61,7 +61,7 @@ struct CallSessionTests {
             return AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: interceptors,
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     AuthorizationRetrier.factory(coordinator),
                     BackoffRetrier.factory(
                         .standard.with {

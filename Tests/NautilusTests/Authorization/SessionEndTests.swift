@@ -45,7 +45,7 @@ struct SessionEndTests {
                 $0.gate = world.coordinator
             }
             let service = world.service(transport).with {
-                $0.retrierFactory = ComposedRetrier.factory(
+                $0.retrierFactory = .composed(
                     AuthorizationRetrier.factory(world.coordinator),
                     BackoffRetrier.factory(policy)
                 )

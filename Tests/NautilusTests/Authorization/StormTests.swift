@@ -61,7 +61,7 @@ private struct Storm: Sendable {
         self.hasUsers = hasUsers
         self.service = AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(
+            retrierFactory: .composed(
                 AuthorizationRetrier.factory(coordinator),
                 BackoffRetrier.factory(
                     .standard.with {

@@ -167,7 +167,7 @@ private struct MovingService: HttpService {
     }
     var retrierFactory: any RetrierFactory {
         let coordinator = stepping { coordinators[$0] }
-        return ComposedRetrier.factory(
+        return .composed(
             coordinator?.authorization { $1.header[.authorization] = $0 } ?? .never,
             BackoffRetrier.factory(
                 .standard.with {

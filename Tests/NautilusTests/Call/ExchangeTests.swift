@@ -234,7 +234,7 @@ struct ExchangeTests {
             let slow = AwaitedCredential { try await clock.sleep(for: .seconds(8)) }
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                retrierFactory: ComposedRetrier.factory(
+                retrierFactory: .composed(
                     AnyRetrierFactory.authorizing(with: slow),
                     BackoffRetrier.factory(
                         .standard.with {

@@ -23,7 +23,7 @@ struct SubrequestDeliveryTests {
         let transport = ScriptedTransport(.reply(text: "made"), afterLast: .repeat)
         let outcome = try await outcome(
             of: Ping.post,
-            retrier: ComposedRetrier.factory(AnyRetrierFactory.authorizing(with: Self.failing), steadyBackoff()),
+            retrier: .composed(AnyRetrierFactory.authorizing(with: Self.failing), steadyBackoff()),
             interceptors: [asking],
             transport
         )

@@ -68,7 +68,7 @@ struct StatusCorrectionTests {
             }
             let service = world.service.with {
                 $0.interceptors = [Self.expired(419)]
-                $0.retrierFactory = ComposedRetrier.factory(
+                $0.retrierFactory = .composed(
                     AuthorizationRetrier.factory(world.coordinator),
                     steadyBackoff()
                 )

@@ -20,7 +20,7 @@ struct ComposedRetrierTests {
         let authorization = ScriptedRetrier.factory { _, error in error.status == 401 ? true : false }
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(authorization, steadyBackoff(maxAttempts: 2)),
+            retrier: .composed(authorization, steadyBackoff(maxAttempts: 2)),
             transport
         )
         #expect(outcome.response?.body == "ok")
@@ -34,7 +34,7 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(Self.recording(.doNotRetry, first), Self.recording(true, second)),
+            retrier: .composed(Self.recording(.doNotRetry, first), Self.recording(true, second)),
             transport
         )
         #expect(outcome.response?.body == "ok")
@@ -47,7 +47,7 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(Self.recording(true, first), Self.recording(true, second)),
+            retrier: .composed(Self.recording(true, first), Self.recording(true, second)),
             transport
         )
         #expect(outcome.response?.body == "ok")
@@ -60,7 +60,7 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.status(500), .reply(text: "ok"))
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(
+            retrier: .composed(
                 Self.recording(.fail(with: Self.own), first),
                 Self.recording(true, second)
             ),
@@ -76,7 +76,7 @@ struct ComposedRetrierTests {
         let transport = ScriptedTransport(.reply(text: "ok"))
         _ = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(
+            retrier: .composed(
                 AnyRetrierFactory.authorizing(with: WrittenCredential { $0.header.add("first", to: "X-All") }),
                 AnyRetrierFactory.authorizing(with: WrittenCredential { $0.header.add("second", to: "X-All") })
             ),
@@ -100,7 +100,7 @@ struct ComposedRetrierTests {
         }
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(
+            retrier: .composed(
                 AnyRetrierFactory { Gated(name: "first", passed: passed) },
                 backoff,
                 AnyRetrierFactory { Gated(name: "second", passed: passed) }
@@ -117,7 +117,7 @@ struct ComposedRetrierTests {
         let silent = ScriptedRetrier.factory { _, _ in false }
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(silent, steadyBackoff(), silent),
+            retrier: .composed(silent, steadyBackoff(), silent),
             transport
         )
         #expect(outcome.trace.attempts[0].decision?.retrier == "BackoffRetrier")

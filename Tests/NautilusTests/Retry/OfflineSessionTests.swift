@@ -51,7 +51,7 @@ struct OfflineSessionTests {
             return AnyHttpService(
                 apiUrl: "api.example.com",
                 interceptors: [Offline(connectivity: connectivity, isEarly: failsEarly)],
-                retrierFactory: ComposedRetrier.factory(authorization, backoff),
+                retrierFactory: .composed(authorization, backoff),
                 transport: transport,
                 clock: clock
             )

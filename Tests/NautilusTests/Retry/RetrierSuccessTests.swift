@@ -54,7 +54,7 @@ struct RetrierSuccessTests {
         let (first, second) = (Listening("first", log), Listening("second", log))
         _ = try await outcome(
             of: request,
-            retrier: ComposedRetrier.factory(
+            retrier: .composed(
                 AnyRetrierFactory { Paying(budget: first, retries: retries) },
                 AnyRetrierFactory { Paying(budget: second) },
                 AnyRetrierFactory { Paying(budget: first) }
@@ -186,7 +186,7 @@ struct RetrierSuccessTests {
         let budget = QuotaBudget()
         let outcome = try await outcome(
             of: Ping.get,
-            retrier: ComposedRetrier.factory(
+            retrier: .composed(
                 ScriptedRetrier.factory { _, error in error.status == 401 ? .retry(after: .zero) : .doNotRetry },
                 steadyBackoff(budget: .shared(budget))
             ),

@@ -147,7 +147,7 @@ struct StatusRetryTests {
         }
         let outcome = try await outcome(
             of: Undecodable(),
-            retrier: ComposedRetrier.factory(counting, steadyBackoff()),
+            retrier: .composed(counting, steadyBackoff()),
             transport
         )
         #expect(outcome.error?.kind == .decoding)

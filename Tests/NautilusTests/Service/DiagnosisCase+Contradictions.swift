@@ -43,7 +43,7 @@ extension DiagnosisCase {
         Case(
             "attempts of several retriers",
             service(
-                ComposedRetrier.factory(
+                .composed(
                     AnyRetrierFactory(descriptions: [RetryDescription(maxAttempts: 2)]) { NilRetrier() },
                     BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 })
                 )
@@ -111,7 +111,7 @@ extension DiagnosisCase {
         ),
         Case(
             "a budget that is filled twice",
-            service(ComposedRetrier.factory(BackoffRetrier.factory(), BackoffRetrier.factory())),
+            service(.composed(BackoffRetrier.factory(), BackoffRetrier.factory())),
             finds: .budgetFilledTwice
         ),
         Case(

@@ -132,7 +132,7 @@ extension DiagnosisCase {
         Case(
             "authorized",
             Computed(makeFactory: { [coordinator = RefreshCoordinator(credential: Token(number: 1)) { $0 }] in
-                ComposedRetrier.factory(
+                .composed(
                     AuthorizationRetrier.factory(coordinator),
                     BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
                 )
@@ -141,7 +141,7 @@ extension DiagnosisCase {
         Case(
             "two retriers with budgets of their own",
             service(
-                ComposedRetrier.factory(
+                .composed(
                     BackoffRetrier.factory(.standard.with { $0.budget = .shared(TokenBucketBudget()) }),
                     BackoffRetrier.factory(.standard.with { $0.budget = .shared(TokenBucketBudget()) })
                 )

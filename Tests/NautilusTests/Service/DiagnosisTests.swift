@@ -95,7 +95,7 @@ struct DiagnosisTests {
                 .authorizationBehindRetries,
                 """
                 a 401 is answered by sending the rejected credential again, and not by a refresh: put the retrier that \
-                authorizes first in `ComposedRetrier.factory`
+                authorizes first in `.composed`
                 """
             ),
             (

@@ -23,7 +23,7 @@ struct UnsafeRulesTests {
         return world.service.with {
             $0.retrierFactory =
                 authorizesFirst
-                ? ComposedRetrier.factory(authorization, backoff) : ComposedRetrier.factory(backoff, authorization)
+                ? .composed(authorization, backoff) : .composed(backoff, authorization)
         }
     }
 
@@ -97,7 +97,7 @@ struct UnsafeRulesTests {
             #expect(service.diagnose() == [])
             let pauses = OriginPauses()
             let alone = world.service.with {
-                $0.retrierFactory = ComposedRetrier.factory(
+                $0.retrierFactory = .composed(
                     BackoffRetrier.factory(.standard.with { $0.gate = pauses }),
                     .never
                 )
@@ -111,7 +111,7 @@ struct UnsafeRulesTests {
         let coordinator = RefreshCoordinator(credential: "a") { $0 }
         let service = AnyHttpService(
             apiUrl: "api.example.com",
-            retrierFactory: ComposedRetrier.factory(
+            retrierFactory: .composed(
                 BackoffRetrier.factory(
                     .standard.with { $0.condition = .standard.retrying(status: 401, because: "a test") }
                 ),
@@ -183,7 +183,7 @@ struct UnsafeRulesTests {
                 .authorizationBehindRetries,
                 """
                 a 401 is answered by sending the rejected credential again, and not by a refresh: \
-                put the retrier that authorizes first in `ComposedRetrier.factory`
+                put the retrier that authorizes first in `.composed`
                 """
             ),
             (

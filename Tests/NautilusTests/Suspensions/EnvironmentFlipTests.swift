@@ -142,7 +142,7 @@ struct EnvironmentFlipTests {
             }
         }
         var retrierFactory: any RetrierFactory {
-            ComposedRetrier.factory(
+            .composed(
                 AuthorizationRetrier.factory(environments.coordinators[index]),
                 steadyBackoff()
             )

@@ -42,7 +42,7 @@ struct EverythingWorld: Sendable {
                 ),
                 CircuitBreaker(clock: clock, random: simulation.random),
             ],
-            retrierFactory: ComposedRetrier.factory(
+            retrierFactory: .composed(
                 AuthorizationRetrier.factory(coordinator),
                 steadyBackoff(gate: SlowGate(clock: clock))
             ),

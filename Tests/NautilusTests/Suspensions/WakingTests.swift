@@ -86,7 +86,7 @@ struct WakingTests {
         return AnyHttpService(
             apiUrl: "a.example",
             interceptors: interceptors,
-            retrierFactory: ComposedRetrier.factory(AuthorizationRetrier.factory(coordinator), backoff),
+            retrierFactory: .composed(AuthorizationRetrier.factory(coordinator), backoff),
             transport: transport,
             clock: clock
         )

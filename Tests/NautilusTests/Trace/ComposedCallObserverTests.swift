@@ -9,7 +9,7 @@ struct ComposedCallObserverTests {
     func all() async throws {
         let (first, second) = (RecordingObserver(), RecordingObserver())
         let service = AnyHttpService(apiUrl: "api.example.com", transport: ScriptedTransport(.reply(text: "ok")))
-            .with { $0.observer = ComposedCallObserver(first, .none, ComposedCallObserver(second)) }
+            .with { $0.observer = .composed(first, .none, .composed(second)) }
         _ = try await Ping.get.schedule(with: service)
         #expect(first.traces.count == 1)
         #expect(first.events.count == second.events.count)
@@ -18,9 +18,8 @@ struct ComposedCallObserverTests {
     @Test("an observer that wants no events gets none; if no observer wants any, none are made")
     func disabled() {
         let observer = Disabled()
-        #expect(!ComposedCallObserver(observer, .none).isEnabled)
-        #expect(!ComposedCallObserver().isEnabled)
-        let composed = ComposedCallObserver(observer, RecordingObserver())
+        for silent: any CallObserver in [.composed(observer, .none), .composed()] { #expect(!silent.isEnabled) }
+        let composed: any CallObserver = .composed(observer, RecordingObserver())
         #expect(composed.isEnabled)
         composed.observe(.refreshStarted(generation: 1))
     }

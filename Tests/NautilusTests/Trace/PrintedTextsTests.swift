@@ -140,7 +140,7 @@ struct PrintedTextsTests {
     func nobody() async {
         let lines = Locked<[String]>([])
         let coordinator = RefreshCoordinator<Token>(credential: nil, clock: ManualClock()) { $0 }
-        let retriers = ComposedRetrier.factory(
+        let retriers = AnyRetrierFactory.composed(
             AuthorizationRetrier.factory(coordinator),
             BackoffRetrier.factory(.atOnce)
         )

@@ -82,7 +82,7 @@ struct CallTests {
             default: .socket(Speech(messages: [.text("second")]))
             }
         } whileOpen: { server in
-            let retrier = ComposedRetrier.factory(AuthorizationRetrier.factory(coordinator), ChatService.backoff())
+            let retrier = AnyRetrierFactory.composed(AuthorizationRetrier.factory(coordinator), ChatService.backoff())
             let chat = try await Chat().schedule(with: ChatService(server.url, retrierFactory: retrier))
             var texts = chat.makeAsyncIterator()
             #expect(try await texts.next() == "first")

@@ -36,7 +36,7 @@ final class FileSession: CredentialSource {
 
     /// Authorizes the calls of a service, and is their gate.
     var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(
+        .composed(
             authorization { record, request in
                 request.header[.authorization] = "Bearer \(record.accessToken)"
             },

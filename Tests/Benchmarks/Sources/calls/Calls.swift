@@ -56,7 +56,7 @@ struct Calls {
         let clock = ManualClock()
         let transport = ScriptedTransport(.status(503), clock: clock)
         let coordinator = RefreshCoordinator(credential: "old", clock: clock) { _ in "new" }
-        let factory = ComposedRetrier.factory(authorization(coordinator), backoff(gate: coordinator))
+        let factory = AnyRetrierFactory.composed(authorization(coordinator), backoff(gate: coordinator))
         let service = NotesService(retrierFactory: factory, transport: transport, clock: clock)
         async let response = GetNote().response(with: service)
         try await clock.waitForSleepers(count: 1)

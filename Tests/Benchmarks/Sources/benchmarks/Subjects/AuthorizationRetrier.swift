@@ -29,7 +29,7 @@ struct AuthorizationRetrier: Retrier {
     /// The recommended retrier for services: one coordinator as the source of credentials and as the retries' gate.
     static func withBackoff() -> any RetrierFactory {
         let coordinator = RefreshCoordinator(credential: "0123456789") { _ in "9876543210" }
-        return ComposedRetrier.factory(
+        return .composed(
             AnyRetrierFactory { AuthorizationRetrier(coordinator) },
             BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
         )

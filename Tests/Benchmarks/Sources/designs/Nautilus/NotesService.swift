@@ -10,7 +10,7 @@ extension NotesService: HttpService {
     var transport: any HttpTransport { ServerTransport(server: world.server) }
     var clock: any Clock<Duration> { world.clock }
     var retrierFactory: any RetrierFactory {
-        ComposedRetrier.factory(
+        .composed(
             AuthorizationRetrier.factory(coordinator),
             BackoffRetrier.factory(
                 .standard.with {
