@@ -43,7 +43,7 @@
 
         /// Sends the opening request once; see `WebSocketTransport.open(_:context:)`.
         ///
-        /// - Throws: `TransportError`, `notSent` if not a byte of the request was written; `InvalidRequest` for a
+        /// - Throws: `TransportError`, `notSent` if not a byte of the request was written; `HttpRequest.Invalid` for a
         ///   header or a body that cannot be sent; `CancellationError`, at once when the task is cancelled.
         public func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
             let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }

@@ -14,8 +14,8 @@ import Nautilus
 /// }
 /// ```
 /// While the circuit is open, requests fail at once with `FailureKind.refused`: nothing of them is sent, and the error
-/// says when to come back. `BackoffRetrier` waits until then if that fits into its cap. Each origin has its own circuit,
-/// shared by all calls that pass the same instance: keep the breaker in a stored property.
+/// says when to come back. `BackoffRetrier` waits until then if that fits into its cap. Each origin has its own
+/// circuit, shared by all calls that pass the same instance: keep the breaker in a stored property.
 ///
 /// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines if most of the
 /// attempt's time passed after the request was sent, and failures of the network other than the device's own. A request
@@ -70,7 +70,7 @@ public final class CircuitBreaker: NetworkInterceptor {
         next: Next
     ) async throws -> HttpResponse<Data> {
         guard let origin = request.origin else { return try await next(request) }
-        if !context.mayWait, state(of: origin) != .closed { throw WouldWait() }
+        if !context.mayWait, state(of: origin) != .closed { throw AttemptContext.WouldWait() }
         let permit = try ask(origin)
         do {
             let response = try await next(request)

@@ -18,8 +18,8 @@ import Nautilus
 /// counts towards the call's deadline, but not towards the request's timeout.
 ///
 /// Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones may wait for as long as
-/// others keep coming. Requests of a refresh or a sign-in go to the front of the queue, however long it is, since others
-/// may wait for the credential. A second send (`Hedging`) takes a free slot, or is not made.
+/// others keep coming. Requests of a refresh or a sign-in go to the front of the queue, however long it is, since
+/// others may wait for the credential. A second send (`Hedging`) takes a free slot, or is not made.
 public final class ConcurrencyLimit: NetworkInterceptor {
     private let slots: Locked<SlotTable<Waiter<Void>>>
 
@@ -60,7 +60,7 @@ public final class ConcurrencyLimit: NetworkInterceptor {
         let urgency = context.isForCredential ? nil : request.priority
         switch slots.withLock({ $0.enter(origin, urgency) }) {
         case .go: break
-        case .wait where !context.mayWait: throw WouldWait()
+        case .wait where !context.mayWait: throw AttemptContext.WouldWait()
         case .wait: try await context.wait { [self] in try await wait(for: origin, urgency) }
         case .refuse(let refusal): throw HttpError(refusal: refusal)
         }

@@ -31,21 +31,21 @@ public final class Pacing: NetworkInterceptor {
     ///
     /// - Parameters:
     ///   - rate: How many requests may be sent in a given time, for a server that documents its limits elsewhere, or
-    ///     refuses without reporting them. It holds for each partition and within any such time, wherever it begins. Combine
-    ///     it with a ``ConcurrencyLimit``, so that requests do not pile up behind it. Default: nil, as many as the server
-    ///     accepts.
-    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0. Default:
-    ///     nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as many as may
-    ///     go within the longest wait, if those are more.
+    ///     refuses without reporting them. It holds for each partition and within any such time, wherever it begins.
+    ///     Combine it with a ``ConcurrencyLimit``, so that requests do not pile up behind it. Default: nil, as many as
+    ///     the server accepts.
+    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
+    ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
+    ///     many as may go within the longest wait, if those are more.
     ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, like the
-    ///     cap of a backoff. It also limits the effect of a server's mistake: each time that long has passed, or a minute
-    ///     if that is longer, one request is sent nevertheless, and its answer replaces the known limit.
+    ///     cap of a backoff. It also limits the effect of a server's mistake: each time that long has passed, or a
+    ///     minute if that is longer, one request is sent nevertheless, and its answer replaces the known limit.
     ///   - interval: The mean time between two releases after a wait. Default: 20 ms: the server does not get the whole
     ///     queue at once, and the last of a hundred waits two seconds longer. A faster `rate` shortens the interval.
-    ///   - partition: Names the quotas that a request draws on; the name is never shown. Default: nil, all requests to an
-    ///     origin share the same quotas.
-    ///   - clock: The clock that measures limits and sleeps. Default: `ContinuousClock`, since time passes for the server
-    ///     while the device sleeps.
+    ///   - partition: Names the quotas that a request draws on; the name is never shown. Default: nil, all requests to
+    ///     an origin share the same quotas.
+    ///   - clock: The clock that measures limits and sleeps. Default: `ContinuousClock`, since time passes for the
+    ///     server while the device sleeps.
     ///   - random: The source of a release's moment within its turn. Default: the system's generator.
     public init(
         rate: RequestRate? = nil,
@@ -107,7 +107,7 @@ extension Error {
     /// Whether the server may have counted the request. The delivery is that of the last hop; the server has answered a
     /// request that it has redirected.
     fileprivate var mayHaveBeenCounted: Bool {
-        if self is WouldWait { return false }
+        if self is AttemptContext.WouldWait { return false }
         guard let error = self as? HttpError else { return true }
         return error.delivery != .notSent || error.redirects != nil
     }
@@ -121,7 +121,7 @@ extension Pacing {
         _ context: AttemptContext
     ) async throws -> Int {
         if let number = try pass(lane, asker) { return number }
-        guard context.mayWait else { throw WouldWait() }
+        guard context.mayWait else { throw AttemptContext.WouldWait() }
         // It waits no longer than its session lasts.
         return try await context.wait { [self] in try await wait(in: lane, asker) }
     }

@@ -36,7 +36,7 @@ public final class URLSessionTransport: InterruptibleTransport {
 
     /// Sends `request` once; see `HttpTransport.send(_:context:)`.
     ///
-    /// - Throws: `TransportError`; `InvalidRequest` for a method or a header that cannot be sent; the error of a
+    /// - Throws: `TransportError`; `HttpRequest.Invalid` for a method or a header that cannot be sent; the error of a
     ///   body stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         try checkPins()

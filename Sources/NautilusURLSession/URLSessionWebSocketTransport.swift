@@ -22,7 +22,7 @@
 
         /// Sends the opening request once.
         ///
-        /// - Throws: `TransportError`; `InvalidRequest`; `CancellationError`.
+        /// - Throws: `TransportError`; `HttpRequest.Invalid`; `CancellationError`.
         public func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
             try request.validateOpening()
             var urlRequest = URLRequest(url: request.url, timeoutInterval: URLSessionTransport.backstop)

@@ -39,7 +39,7 @@ struct SensitiveRouteTests {
         #expect(Self.isHidden(in: HttpRoute.SensitiveComponent.sensitive(Self.secret)))
         let slashed = HttpRoute(["a", .sensitive("b")], trailingSlash: true)
         #expect(try slashed.encoded() == "/a/b/" && slashed.description == "/a/‹redacted›/")
-        #expect(throws: InvalidRequest.emptyRouteComponent(index: 0)) { try HttpRoute([.sensitive("")]).encoded() }
+        #expect(throws: HttpRequest.Invalid.emptyRouteComponent(index: 0)) { try HttpRoute([.sensitive("")]).encoded() }
         #expect(HttpRoute(["a"] as [String]) == ["a"])
     }
 

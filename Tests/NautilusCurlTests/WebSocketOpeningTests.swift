@@ -76,9 +76,9 @@ struct WebSocketOpeningTests {
 
     @Test("refuses what is no opening, before anything is sent")
     func refused() throws {
-        #expect(throws: InvalidRequest.headerValue(name: "A")) { try Self.request("ws://a/", ["A": "b\u{1}c"]) }
-        #expect(throws: InvalidRequest.headerValue(name: "A")) { try Self.request("ws://a/", ["A": "b\r\nc: d"]) }
-        #expect(throws: InvalidRequest.headerName) { try Self.request("ws://a/", ["A B": "c"]) }
+        #expect(throws: HttpRequest.Invalid.headerValue(name: "A")) { try Self.request("ws://a/", ["A": "b\u{1}c"]) }
+        #expect(throws: HttpRequest.Invalid.headerValue(name: "A")) { try Self.request("ws://a/", ["A": "b\r\nc: d"]) }
+        #expect(throws: HttpRequest.Invalid.headerName) { try Self.request("ws://a/", ["A B": "c"]) }
         for (url, code) in [("http://a/", URLError.Code.unsupportedURL), ("ws:///a", .badURL)] {
             let error = #expect(throws: TransportError.self) { try Self.request(url) }
             guard case .failed(code, .notSent, _)? = error else {
@@ -87,7 +87,7 @@ struct WebSocketOpeningTests {
             }
         }
         let url = try #require(URL(string: "ws://a/"))
-        #expect(throws: InvalidRequest.method) {
+        #expect(throws: HttpRequest.Invalid.method) {
             try WebSocketOpeningRequest(HttpRequest(method: .post, url: url), key: Self.key)
         }
     }

@@ -97,7 +97,7 @@ struct HedgedTierTests {
             let clock = simulation.clock
             let pacing = Pacing(rate: .requests(3, per: .seconds(60)), clock: clock, random: simulation.random)
             let refusing = OwnNetworkInterceptor(networkStage: .refusing) { request, context, next in
-                guard context.mayWait else { throw WouldWait() }
+                guard context.mayWait else { throw AttemptContext.WouldWait() }
                 return try await next(request)
             }
             let transport = ScriptedTransport(clock: clock) { _, _ in .ok(after: 500) }

@@ -28,7 +28,7 @@ struct RequestTests {
         arguments: ["Host", "content-length", "Transfer-Encoding", "EXPECT"] as [HttpHeader.Name]
     )
     func ownFields(name: HttpHeader.Name) async throws {
-        await #expect(throws: InvalidRequest.reservedHeader(name)) {
+        await #expect(throws: HttpRequest.Invalid.reservedHeader(name)) {
             _ = try await received(.post, header: [name: "1"], body: .data(Data("four".utf8)))
         }
     }
@@ -66,7 +66,7 @@ struct RequestTests {
     func controls(value: String) async throws {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in
-            await #expect(throws: InvalidRequest.headerValue(name: "X-Value")) {
+            await #expect(throws: HttpRequest.Invalid.headerValue(name: "X-Value")) {
                 try await send(.get, server.url, header: ["X-Value": value])
             }
             #expect(await server.connectionCount == 0)

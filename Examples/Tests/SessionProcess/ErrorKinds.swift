@@ -76,7 +76,7 @@ struct ErrorKinds {
         }
     }
 
-    private static func name(of kind: HttpError.Kind) -> String {
+    private static func name(of kind: FailureKind) -> String {
         switch kind {
         case .authorization: "authorization"
         case .status(let status): "status \(status)"

@@ -40,7 +40,7 @@ struct FoundationFailureTests {
     func getWithBody() async throws {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in
-            await #expect(throws: InvalidRequest.bodyNotAllowed(.get)) {
+            await #expect(throws: HttpRequest.Invalid.bodyNotAllowed(.get)) {
                 try await send(.get, server.url, body: .data(Data("x".utf8)))
             }
             #expect(await server.connectionCount == 0)

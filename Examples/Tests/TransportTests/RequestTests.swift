@@ -10,7 +10,7 @@ struct RequestTests {
         arguments: ["Host", "content-length", "Transfer-Encoding", "EXPECT"] as [HttpHeader.Name]
     )
     func ownFields(name: HttpHeader.Name) async throws {
-        await #expect(throws: InvalidRequest.reservedHeader(name)) {
+        await #expect(throws: HttpRequest.Invalid.reservedHeader(name)) {
             _ = try await received(.post, header: [name: "1"], body: "four")
         }
     }
@@ -46,14 +46,14 @@ struct RequestTests {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in
             for value in ["a\r\nX-Injected: yes", "a\nX-Injected: yes", "a\rb", "a\0b"] {
-                await #expect(throws: InvalidRequest.headerValue(name: "X-Value")) {
+                await #expect(throws: HttpRequest.Invalid.headerValue(name: "X-Value")) {
                     try await send(.get, server.url, header: ["X-Value": value])
                 }
             }
-            await #expect(throws: InvalidRequest.headerName) {
+            await #expect(throws: HttpRequest.Invalid.headerName) {
                 try await send(.get, server.url, header: ["X-Value: a\r\nX-Injected": "yes"])
             }
-            await #expect(throws: InvalidRequest.method) {
+            await #expect(throws: HttpRequest.Invalid.method) {
                 try await send("GET / HTTP/1.1\r\nX-Injected: yes", server.url)
             }
             #expect(await server.connectionCount == 0)

@@ -4,7 +4,7 @@ extension HttpBodyStream {
     /// The body as values, one JSON text per line (`application/x-ndjson`), as they arrive. Blank lines are skipped.
     ///
     /// A line that does not decode, or that is too long, ends the sequence with an ``HttpError`` of kind `decoding`:
-    /// with the request that the body answers, and ``UnreadableLine`` underneath.
+    /// with the request that the body answers, and ``HttpBodyStream/UnreadableLine`` underneath.
     ///
     /// - Parameters:
     ///   - type: The values' type.
@@ -80,29 +80,22 @@ extension HttpBodyStream {
     }
 }
 
-/// The line of a body that is not the expected value, or that is too long.
-public struct UnreadableLine: Error, Sendable, CustomStringConvertible {
-    /// The line's number, from 1; blank lines count.
-    public let line: Int
-    /// The decoder's error, with the path in the value; ``HttpBodyStream/ReadError/tooLarge(limit:)`` for a line that is
-    /// too long.
-    public let underlying: any Error
+extension HttpBodyStream {
+    /// The line of a body that is not the expected value, or that is too long.
+    public struct UnreadableLine: Error, Sendable, CustomStringConvertible {
+        /// The line's number, from 1; blank lines count.
+        public let line: Int
+        /// The decoder's error, with the path in the value; ``HttpBodyStream/ReadError/tooLarge(limit:)`` for a line
+        /// that is too long.
+        public let underlying: any Error
 
-    /// Creates the error of a line.
-    ///
-    /// - Parameters:
-    ///   - line: Its number, from 1.
-    ///   - underlying: The error that it led to.
-    public init(line: Int, underlying: any Error) {
-        (self.line, self.underlying) = (line, underlying)
-    }
-
-    /// The line's number, and the place in its value; nothing of the line itself.
-    public var description: String {
-        if case HttpBodyStream.ReadError.tooLarge(let limit) = underlying {
-            return "line \(line): more than \(limit) bytes"
+        /// The line's number, and the place in its value; nothing of the line itself.
+        public var description: String {
+            if case HttpBodyStream.ReadError.tooLarge(let limit) = underlying {
+                return "line \(line): more than \(limit) bytes"
+            }
+            return "line \(line): \(HttpError.describe(underlying))"
         }
-        return "line \(line): \(HttpError.describe(underlying))"
     }
 }
 

@@ -2,18 +2,13 @@ import Foundation
 
 /// The failure of a call: the last real one, with all that is known about it, and the trace of the whole call.
 public struct HttpError: Error, Sendable {
-    /// The stage of a call's path at which it failed.
-    public typealias Stage = CallStage
-    /// The kind of failure.
-    public typealias Kind = FailureKind
-
     /// The stage of the call's path at which it failed.
-    public var stage: Stage {
+    public var stage: CallStage {
         get { fields.value.stage }
         set { fields.value.stage = newValue }
     }
     /// The kind of the failure.
-    public var kind: Kind {
+    public var kind: FailureKind {
         get { fields.value.kind }
         set { fields.value.kind = newValue }
     }
@@ -118,8 +113,8 @@ public struct HttpError: Error, Sendable {
     ///   - underlying: The error that led to it. Default: nil, none did.
     ///   - attempt: The failed attempt's number. Default: 0, none had begun.
     public init(
-        _ kind: Kind,
-        stage: Stage,
+        _ kind: FailureKind,
+        stage: CallStage,
         delivery: Delivery = .maybeExecuted,
         request: RequestSummary? = nil,
         response: HttpResponse<Data>? = nil,
@@ -154,8 +149,8 @@ public struct HttpError: Error, Sendable {
     private var fields: Boxed<Fields>
 
     private struct Fields: Sendable {
-        var stage: Stage
-        var kind: Kind
+        var stage: CallStage
+        var kind: FailureKind
         var delivery: Delivery
         var request: RequestSummary?
         var response: HttpResponse<Data>?
@@ -201,8 +196,8 @@ extension HttpError {
     /// The body of the response as text, the server's own account of its refusal, for a log or a person.
     ///
     /// Decoded by its charset, as ``HttpResponse/text()`` does; what is malformed, for instance where the body was cut,
-    /// becomes U+FFFD. Nil when the server refused nothing, as for ``responseBody(as:decoder:)``, and for a charset that
-    /// is not known.
+    /// becomes U+FFFD. Nil when the server refused nothing, as for ``responseBody(as:decoder:)``, and for a charset
+    /// that is not known.
     public var responseText: String? {
         guard let response, hasRefused(by: response) else { return nil }
         return try? response.body.repairedText(in: response.header.textCharset)

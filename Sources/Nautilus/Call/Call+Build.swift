@@ -30,10 +30,11 @@ extension Call {
         }
     }
 
-    /// Where the attempt goes: where the call does, unless the request's own URL is another one by now, such as one with a
-    /// new signature.
+    /// Where the attempt goes: where the call does, unless the request's own URL is another one by now, such as one
+    /// with a new signature.
     ///
-    /// - Throws: ``InvalidRequest``; ``FailureKind/FailureKind.EnvironmentChange`` when the request's own URL has another origin by now.
+    /// - Throws: ``HttpRequest/Invalid``; ``FailureKind/FailureKind.EnvironmentChange`` when the request's own URL has
+    ///   another origin by now.
     private func targetNow() throws -> CallTarget {
         let target = try bound.target.get()
         return request.url == nil ? target : try target.following(CallTarget(of: request, for: bound.configuration))
@@ -41,8 +42,8 @@ extension Call {
 
     /// The timeout of the attempt's exchanges; nil for none.
     ///
-    /// - Throws: ``InvalidRequest/notPositive(parameter:)``.
-    private func timeout() throws(InvalidRequest) -> Duration? {
+    /// - Throws: ``HttpRequest/Invalid/notPositive(parameter:)``.
+    private func timeout() throws(HttpRequest.Invalid) -> Duration? {
         let timeout = bound.configuration.timeout(of: request)
         if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
         return timeout

@@ -64,8 +64,8 @@ extension Call {
         return error
     }
 
-    /// Completes a failure by the records of its attempt: its delivery becomes at least theirs. A sign-out after a 503, for
-    /// instance, has sent nothing itself, and the request may have been executed all the same.
+    /// Completes a failure by the records of its attempt: its delivery becomes at least theirs. A sign-out after a 503,
+    /// for instance, has sent nothing itself, and the request may have been executed all the same.
     private func locate(_ error: inout HttpError) {
         // A subrequest's failure concerns only itself: it tells nothing about the rest of the attempt.
         let isOfSubrequest = error.isOfSubrequest || error.exchange.map(book.isSubrequest) == true
@@ -107,7 +107,7 @@ extension HttpError {
             self = error
         case is CancellationError:
             self.init(.cancelled, stage: stage, delivery: delivery)
-        case let error as InvalidRequest:
+        case let error as HttpRequest.Invalid:
             self.init(.invalidRequest(error), stage: stage, delivery: .notSent)
         case let error as FailureKind.EnvironmentChange:
             self.init(.environmentChanged(error), stage: stage, delivery: .notSent)

@@ -20,8 +20,8 @@ extension CallBinding {
         }
     }
 
-    /// Runs a call that repeats another one, so that an interceptor can learn from it; the hook is told only of the first
-    /// call.
+    /// Runs a call that repeats another one, so that an interceptor can learn from it; the hook is told only of the
+    /// first call.
     func runAgain() async {
         await CallScope.runOutside { _ = try? await withinDeadline(false, telling: nil) }
     }
@@ -68,7 +68,7 @@ extension Call {
             throw recorder.failed(failure(CancellationError(), in: .hook, delivery: .notSent))
         }
         if let own = bound.configuration.deadline(of: request), own <= .zero {
-            let refusal = InvalidRequest.notPositive(parameter: "deadline")
+            let refusal = HttpRequest.Invalid.notPositive(parameter: "deadline")
             throw recorder.failed(failure(refusal, in: .build, delivery: .notSent))
         }
         // The call around this one has no time left: this one ends as if its timer had just fired.

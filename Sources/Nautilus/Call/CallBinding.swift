@@ -17,7 +17,7 @@ import Foundation
 public final class CallBinding<R: Request>: Sendable {
     let configuration: ServiceConfiguration
     /// Where it goes; the failure is that of its first attempt.
-    let target: Result<CallTarget, InvalidRequest>
+    let target: Result<CallTarget, HttpRequest.Invalid>
     /// The hook of this call.
     let hook: any ServiceHook
     /// The credentials of its requests to the service's own origin; none for an anonymous call.
@@ -45,7 +45,7 @@ public final class CallBinding<R: Request>: Sendable {
             NearMissWarnings.shared.check(configuration, request)
         #endif
         let isAnonymous = configuration.makesAnonymous(request)
-        let target = Result { () throws(InvalidRequest) in try CallTarget(of: request, for: configuration) }
+        let target = Result { () throws(HttpRequest.Invalid) in try CallTarget(of: request, for: configuration) }
         let environment = (try? target.get())?.service.place ?? ""
         hook = configuration.hook.bound(to: request, in: environment, isAnonymous: isAnonymous)
         let tiers = configuration.interceptors.tiers
@@ -63,10 +63,10 @@ public final class CallBinding<R: Request>: Sendable {
         (self.request, self.configuration, self.target) = (request, configuration, target)
     }
 
-    /// Why the call cannot begin. If the service has moved since it was read, everything that it was asked for, above all
-    /// the retrier, may belong to the other environment.
+    /// Why the call cannot begin. If the service has moved since it was read, everything that it was asked for, above
+    /// all the retrier, may belong to the other environment.
     private static func failure(
-        _ target: Result<CallTarget, InvalidRequest>,
+        _ target: Result<CallTarget, HttpRequest.Invalid>,
         _ configuration: ServiceConfiguration
     ) -> (any Error)? {
         guard case .success = target else { return nil }
@@ -74,11 +74,12 @@ public final class CallBinding<R: Request>: Sendable {
             try configuration.checkPlace()
             return nil
         } catch {
-            return error is InvalidRequest ? nil : error
+            return error is HttpRequest.Invalid ? nil : error
         }
     }
 
-    /// The account that the call has for an interceptor; nil if it had none when the call was bound, or has another now.
+    /// The account that the call has for an interceptor; nil if it had none when the call was bound, or has another
+    /// now.
     func account(of interceptor: Int) -> String? {
         guard let account = accounts[interceptor], account == tiers.call[interceptor].account(of: request) else {
             return nil

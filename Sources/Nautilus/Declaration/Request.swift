@@ -12,9 +12,9 @@ import Foundation
 /// }
 /// ```
 /// Everything has a default except ``Result``, ``route`` and, unless `Result` is `Void`, `Data` or `String`,
-/// `decode(_:)`; a ``JsonRequest`` has a default for `decode(_:)`, too. Properties are read again for every attempt. Two
-/// things stay as the first attempt had them: an `Idempotency-Key` with its body, since servers compare the two, and a
-/// stream that can be read only once.
+/// `decode(_:)`; a ``JsonRequest`` has a default for `decode(_:)`, too. Properties are read again for every attempt.
+/// Two things stay as the first attempt had them: an `Idempotency-Key` with its body, since servers compare the two,
+/// and a stream that can be read only once.
 public protocol Request<Result>: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
@@ -71,9 +71,9 @@ public protocol Request<Result>: Sendable {
     ///
     /// Default: false; true where the result is an ``HttpBodyStream``.
     var streamsResponse: Bool { get }
-    /// Whether the request's calls are anonymous: they need no credential, and carry none even if somebody is signed in,
-    /// such as for a sign-up or a price list. They are made as if through ``HttpService/anonymous``, and caches keep
-    /// their answers separate from those to users.
+    /// Whether the request's calls are anonymous: they need no credential, and carry none even if somebody is signed
+    /// in, such as for a sign-up or a price list. They are made as if through ``HttpService/anonymous``, and caches
+    /// keep their answers separate from those to users.
     ///
     /// Default: false.
     var isAnonymous: Bool { get }
@@ -96,8 +96,8 @@ public protocol Request<Result>: Sendable {
     /// another origin, whatever this property says.
     var allowsBodyAcrossOrigins: Bool { get }
 
-    /// The status that counts for an answer, where the server says it otherwise: a failure in the body of a 200, a 403 for
-    /// an expired token.
+    /// The status that counts for an answer, where the server says it otherwise: a failure in the body of a 200, a 403
+    /// for an expired token.
     ///
     /// It acts in every respect like a server's. A 401 has the credential refreshed; a 503 is retried, counts for a
     /// circuit breaker, does not win a hedge, and is not stored as a success.
@@ -109,8 +109,8 @@ public protocol Request<Result>: Sendable {
     ///     return AnswerStatus(failure.status, retryAfter: failure.seconds.map { .seconds($0) })
     /// }
     /// ```
-    /// Called for each answer as soon as it has arrived, before interceptors and retriers see it, and again for one that
-    /// another call's request has got. If the body is read as it arrives, it is empty here.
+    /// Called for each answer as soon as it has arrived, before interceptors and retriers see it, and again for one
+    /// that another call's request has got. If the body is read as it arrives, it is empty here.
     ///
     /// Default: the answer's own.
     func status(of response: HttpResponse<Data>) -> AnswerStatus
@@ -208,8 +208,8 @@ extension Request where Result == Data {
 extension Request where Result == String {
     /// The body as text, as ``HttpResponse/text()`` reads it.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in their charset, ``UnknownCharset``; the call
-    ///   fails with kind `decoding`.
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in their charset,
+    ///   ``HttpBodyStream/UnknownCharset``; the call fails with kind `decoding`.
     public func decode(_ data: Data) throws -> String { try data.text(in: JsonCoders.current.charset) }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// Where a network interceptor stands among the others, wherever the list names it: the first is outermost.
 ///
-/// Up to ``refusing``, interceptors hold requests back, and go by the status that counts (``Request/status(of:)``). From
-/// ``signing`` on, a request carries its credential, and each of its redirects passes anew.
+/// Up to ``refusing``, interceptors hold requests back, and go by the status that counts (``Request/status(of:)``).
+/// From ``signing`` on, a request carries its credential, and each of its redirects passes anew.
 public enum NetworkStage: Int, Sendable {
     /// Sends a slow request a second time.
     case hedging
@@ -26,8 +26,8 @@ public enum NetworkStage: Int, Sendable {
 /// and it goes out.
 ///
 /// If the credential has gone while the request was held back, the request comes back with an error, waits for the next
-/// one outside of all network interceptors, and passes them again: so no slot is held during a refresh, and a crowd that
-/// has waited for one refresh does not leave at the same moment.
+/// one outside of all network interceptors, and passes them again: so no slot is held during a refresh, and a crowd
+/// that has waited for one refresh does not leave at the same moment.
 public protocol NetworkInterceptor: HttpInterceptor {
     /// The rest of the path.
     typealias Next = NetworkNext
@@ -37,7 +37,8 @@ public protocol NetworkInterceptor: HttpInterceptor {
 
     /// Handles one send.
     ///
-    /// - Throws: Any error; it becomes the failure of the send. An error of `next` is the framework's and keeps its kind.
+    /// - Throws: Any error; it becomes the failure of the send. An error of `next` is the framework's and keeps its
+    ///   kind.
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data>
 }
 
@@ -74,12 +75,14 @@ public struct NetworkNext: Sendable {
     }
 }
 
-/// Thrown by a network interceptor in place of a wait, where a request must not wait (``AttemptContext/mayWait``): the
-/// second send of a hedge is not made then.
-public struct WouldWait: Error, Sendable {
-    /// The type of the interceptor; nil until it is known.
-    package internal(set) var interceptor: String?
+extension AttemptContext {
+    /// Thrown by a network interceptor in place of a wait, where a request must not wait (``mayWait``): the
+    /// second send of a hedge is not made then.
+    public struct WouldWait: Error, Sendable {
+        /// The type of the interceptor; nil until it is known.
+        package internal(set) var interceptor: String?
 
-    /// Creates the error.
-    public init() {}
+        /// Creates the error.
+        public init() {}
+    }
 }

@@ -15,8 +15,8 @@ public protocol HttpService<RequestError>: Sendable {
     /// The base URL, with or without scheme, port and path. A scheme in it overrides ``usesSecureProtocol``.
     ///
     /// A call belongs to the base URL that it began with, as do the pages of a list and the connections of a stream. If
-    /// this property returns another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``. Another
-    /// query counts for calls that begin from then on.
+    /// this property returns another origin or path later, they fail with ``FailureKind/environmentChanged(_:)``.
+    /// Another query counts for calls that begin from then on.
     var apiUrl: any UrlConvertible { get }
     /// Whether a base URL without scheme means `https`. Default: true.
     var usesSecureProtocol: Bool { get }
@@ -40,7 +40,7 @@ public protocol HttpService<RequestError>: Sendable {
     /// libcurl on Linux.
     var transport: any HttpTransport { get }
     /// The transport that opens web sockets. Default: URL loading's on Apple's platforms and libcurl's on Linux;
-    /// ``WebSocketsUnavailable`` where neither is available.
+    /// one that only fails where neither is available.
     var webSocketTransport: any WebSocketTransport { get }
     /// The clock that measures time and sleeps. Default: `ContinuousClock`, which keeps running while the machine
     /// sleeps.

@@ -1,7 +1,7 @@
 /// The values of a service, read once, when a call is bound: what the call goes by until its end.
 ///
-/// Only header fields are read again, for each attempt. ``HttpService/with(_:)`` changes single values, and a service that
-/// stands for another one, such as a `ServiceSwitch`, has that one's configuration.
+/// Only header fields are read again, for each attempt. ``HttpService/with(_:)`` changes single values, and a service
+/// that stands for another one, such as a `ServiceSwitch`, has that one's configuration.
 public struct ServiceConfiguration: Sendable {
     /// The base URL. The service's credentials go there, too, since a retrier considers the service's origin to be
     /// theirs. For another environment, also set a session of its own.
@@ -72,8 +72,8 @@ public struct ServiceConfiguration: Sendable {
 extension ServiceConfiguration {
     /// The header fields of an attempt.
     ///
-    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange`` when the service has moved by the time that they are all there; whatever the
-    ///   service's `asyncHeader` throws.
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange`` when the service has moved by the time that they are all
+    ///   there; whatever the service's `asyncHeader` throws.
     func headers() async throws -> HttpHeader {
         let fields = service.header.merging(try await service.asyncHeader)
         try checkPlace()
@@ -118,9 +118,10 @@ extension ServiceConfiguration {
         return configuration
     }
 
-    /// Checks that the service is where it was when it was read. Its query may have changed, since it may be a signature.
+    /// Checks that the service is where it was when it was read. Its query may have changed, since it may be a
+    /// signature.
     ///
-    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange``; ``InvalidRequest`` for a URL that cannot be read.
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange``; ``HttpRequest/Invalid`` for a URL that cannot be read.
     func checkPlace() throws {
         let (url, isSecure) = (service.apiUrl.urlString, service.usesSecureProtocol)
         if isSecure == place.isSecure, url.hasSameBytes(as: place.url) { return }

@@ -19,7 +19,7 @@
         /// part of a request that counts as not sent.
         private static let recordLimit = 16_384
 
-        /// - Throws: `InvalidRequest` for a request that must not be sent, and `TransportError` for a URL that is
+        /// - Throws: `HttpRequest.Invalid` for a request that must not be sent, and `TransportError` for a URL that is
         ///   not HTTP or a stream that has been read before. Nothing was sent.
         init(_ request: HttpRequest) throws {
             // libcurl would send line breaks as they are.
@@ -108,7 +108,7 @@
 
     extension HttpHeader {
         /// Refuses values with control characters (RFC 9110 §5.5).
-        fileprivate func validateForWire() throws(InvalidRequest) {
+        fileprivate func validateForWire() throws(HttpRequest.Invalid) {
             for field in fields {
                 guard field.value.hasOnly({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                     throw .headerValue(name: field.name)

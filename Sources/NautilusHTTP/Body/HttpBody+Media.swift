@@ -4,7 +4,7 @@ extension HttpBody {
     /// A file, read from the disk while it is sent, and never held in memory as a whole. Each attempt reads it again.
     ///
     /// The platform's transport sends it with its `Content-Length`. If the file cannot be read, the attempt fails with
-    /// ``InvalidRequest/file(_:)`` before anything is sent.
+    /// ``HttpRequest/Invalid/file(_:)`` before anything is sent.
     ///
     /// - Parameters:
     ///   - url: Where the file is.

@@ -126,7 +126,7 @@ struct FileChunks: AsyncSequence, Sendable {
     private let length: Int64
 
     /// - Parameter length: How many bytes were announced; further bytes of the file are not read.
-    init(_ url: URL, length: Int64) throws(HttpFileError) {
+    init(_ url: URL, length: Int64) throws(HttpBodyStream.FileError) {
         self.file = try LocalFile(reading: url)
         self.name = url.lastPathComponent
         self.length = length
@@ -142,7 +142,7 @@ struct FileChunks: AsyncSequence, Sendable {
             guard offset < chunks.length else { return nil }
             let wanted = Int(Swift.min(Int64(FileChunks.size), chunks.length - offset))
             let chunk = try chunks.file.read(at: offset, upTo: wanted)
-            guard !chunk.isEmpty else { throw HttpFileError.changed(name: chunks.name) }
+            guard !chunk.isEmpty else { throw HttpBodyStream.FileError.changed(name: chunks.name) }
             offset += Int64(chunk.count)
             return chunk
         }
@@ -158,9 +158,9 @@ extension HttpBodyStream {
     /// Creates a stream of a file's bytes, with the length that the file has now. Every reader of the stream reads the
     /// file anew.
     ///
-    /// - Throws: ``HttpFileError`` if the file cannot be read. If the file becomes shorter later, the reader gets an
-    ///   error.
-    public convenience init(file url: URL) throws(HttpFileError) {
+    /// - Throws: ``HttpBodyStream/FileError`` if the file cannot be read. If the file becomes shorter later, the reader
+    ///   gets an error.
+    public convenience init(file url: URL) throws(HttpBodyStream.FileError) {
         let length = try LocalFile(reading: url).size()
         self.init(length: length, whole: .file(url)) { try FileChunks(url, length: length) }
     }

@@ -74,7 +74,7 @@ extension MultipartForm.Part {
     /// A file, read while it is sent.
     ///
     /// - Parameters:
-    ///   - url: Where the file is. If it cannot be read, the attempt fails with ``InvalidRequest/file(_:)``, and
+    ///   - url: Where the file is. If it cannot be read, the attempt fails with ``HttpRequest/Invalid/file(_:)``, and
     ///     nothing is sent.
     ///   - name: The field's name.
     ///   - fileName: The file's name for the server. Default: nil, its own name.
@@ -127,7 +127,7 @@ extension HttpBody {
     ///
     /// A form of at most 8 MiB whose parts are all in memory is sent as one piece; any other form is a stream of
     /// chunks, which `URLSessionTransport` writes to a temporary file before it sends them. If a part's header is not
-    /// allowed, the attempt fails with ``InvalidRequest``, and nothing is sent.
+    /// allowed, the attempt fails with ``HttpRequest/Invalid``, and nothing is sent.
     ///
     /// - Parameters:
     ///   - form: The parts.
@@ -138,7 +138,7 @@ extension HttpBody {
         random: any RandomSource = SystemRandomSource()
     ) -> HttpBody {
         guard let boundary = MultipartBoundary(for: form, from: random) else {
-            return HttpBody(contentType: nil) { _ in throw InvalidRequest.multipartBoundary }
+            return HttpBody(contentType: nil) { _ in throw HttpRequest.Invalid.multipartBoundary }
         }
         let type = HttpMimeType("multipart", "form-data").with("boundary", boundary.text)
         return HttpBody(contentType: type.description) { _ in
@@ -158,7 +158,8 @@ struct MultipartEncoder {
 
     /// The form as a body.
     ///
-    /// - Throws: ``HttpFileError`` for a file that cannot be read; ``InvalidRequest`` for a part's header.
+    /// - Throws: ``HttpBodyStream/FileError`` for a file that cannot be read; ``HttpRequest/Invalid`` for a part's
+    ///   header.
     func payload() throws -> HttpBody.Payload {
         let sections = try sections()
         let length = sections.reduce(into: Int64?(0)) { sum, section in
@@ -192,7 +193,7 @@ struct MultipartEncoder {
         return sections
     }
 
-    private func header(of part: MultipartForm.Part) throws(InvalidRequest) -> String {
+    private func header(of part: MultipartForm.Part) throws(HttpRequest.Invalid) -> String {
         var disposition = "form-data; name=\"\(part.name.withWireLineEnds.formEscaped)\""
         if let fileName = part.fileName { disposition += "; filename=\"\(fileName.formEscaped)\"" }
         var header: HttpHeader = ["Content-Disposition": disposition]

@@ -18,8 +18,8 @@ package final class BaseUrl: Sendable {
     /// Reads a base URL.
     ///
     /// - Parameter isSecure: Whether a missing scheme means `https`; a scheme in the URL overrides it.
-    /// - Throws: ``InvalidRequest/baseUrl(reason:)``; no reason repeats the URL, which may hold a password.
-    package init(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) {
+    /// - Throws: ``HttpRequest/Invalid/baseUrl(reason:)``; no reason repeats the URL, which may hold a password.
+    package init(_ convertible: any UrlConvertible, isSecure: Bool) throws(HttpRequest.Invalid) {
         let text = convertible.urlString
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
             throw .baseUrl(reason: "it contains a space, a control character or a backslash")
@@ -46,8 +46,8 @@ package final class BaseUrl: Sendable {
 
     /// The URL of a request below this base. Without a route, the path of the base stays as written.
     ///
-    /// - Throws: ``InvalidRequest``, for a route with an empty component, and for a query that cannot be written.
-    package func appending(_ route: HttpRoute, query own: HttpQuery) throws(InvalidRequest) -> URL {
+    /// - Throws: ``HttpRequest/Invalid``, for a route with an empty component, and for a query that cannot be written.
+    package func appending(_ route: HttpRoute, query own: HttpQuery) throws(HttpRequest.Invalid) -> URL {
         let below = try route.encoded()
         var text = below.isEmpty ? root + path : stem + below
         let own = try own.checked()
@@ -65,7 +65,7 @@ package final class BaseUrl: Sendable {
 
     /// Refuses a scheme that is not followed by a colon and two slashes. Otherwise it would be read as a host, and what
     /// follows as its port or its path.
-    private static func checkSlashes(of text: String) throws(InvalidRequest) {
+    private static func checkSlashes(of text: String) throws(HttpRequest.Invalid) {
         let end = text.utf8.firstIndex { ":/?".utf8.contains($0) } ?? text.endIndex
         let scheme = text[..<end].lowercased()
         guard ["http", "https", "ws", "wss"].contains(scheme), end != text.endIndex else { return }
@@ -93,7 +93,7 @@ package final class BaseUrl: Sendable {
     /// are.
     ///
     /// Foundation would respond to one such character by encoding every `%` of the URL a second time.
-    private static func encode(_ text: Substring) throws(InvalidRequest) -> String {
+    private static func encode(_ text: Substring) throws(HttpRequest.Invalid) -> String {
         let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         guard pieces.dropFirst().allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) }) else {
             throw .baseUrl(reason: "a percent sign in it does not begin an encoded byte")
@@ -145,8 +145,9 @@ package final class BaseUrlMemo: Sendable {
 
     /// The checked base.
     ///
-    /// - Throws: ``InvalidRequest/baseUrl(reason:)``, as ``BaseUrl/init(_:isSecure:)`` does; failures are not kept.
-    package func base(_ convertible: any UrlConvertible, isSecure: Bool) throws(InvalidRequest) -> BaseUrl {
+    /// - Throws: ``HttpRequest/Invalid/baseUrl(reason:)``, as ``BaseUrl/init(_:isSecure:)`` does; failures are not
+    ///   kept.
+    package func base(_ convertible: any UrlConvertible, isSecure: Bool) throws(HttpRequest.Invalid) -> BaseUrl {
         let key = Key(text: convertible.urlString, isSecure: isSecure)
         if let base = known.withLock({ $0[key] }) { return base }
         let base = try BaseUrl(key.text, isSecure: isSecure)

@@ -3,7 +3,8 @@ import Foundation
 /// Names and values of a query or a form, in order.
 ///
 /// ```swift
-/// var query: HttpQuery { ["page": page, "tags": ["sea", "shell"], "draft": false, "author": author] }  // nil: left out
+/// var query: HttpQuery { ["page": page, "tags": ["sea", "shell"], "draft": false, "author": author] }  // nil: left
+/// out
 /// ```
 public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     /// How arrays and booleans are written, on which servers disagree.
@@ -79,7 +80,7 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     /// The value is encoded when the request is built, by the service's ``HttpService/coders``, and in a form by the
     /// request's ``Request/encoder``. Texts, numbers, booleans, dates, and arrays of them can be written; nil is left
     /// out. A value with anything else, such as an object within an object, makes the call fail with
-    /// ``InvalidRequest/queryNotEncodable(reason:)``.
+    /// ``HttpRequest/Invalid/queryNotEncodable(reason:)``.
     public init(encoding value: some Encodable & Sendable) {
         self.init([("", EncodedPairs(value: value) as any QueryConvertible)])
     }
@@ -110,7 +111,7 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     /// The query as ``encoded`` has it.
     ///
     /// - Parameter encoder: Makes the encoder of values that are encoded.
-    package func checked(_ encoder: () -> JSONEncoder = { JsonCoders.current.encoder() }) throws(InvalidRequest)
+    package func checked(_ encoder: () -> JSONEncoder = { JsonCoders.current.encoder() }) throws(HttpRequest.Invalid)
         -> String
     {
         if pairs.isEmpty { return "" }
@@ -122,7 +123,7 @@ public struct HttpQuery: Sendable, ExpressibleByDictionaryLiteral {
     private func encodedItems(
         _ pair: (name: String, value: any QueryConvertible),
         _ encoder: () -> JSONEncoder
-    ) throws(InvalidRequest) -> [String] {
+    ) throws(HttpRequest.Invalid) -> [String] {
         guard let encoded = pair.value as? EncodedPairs else { return encodedItems(name: pair.name, value: pair.value) }
         return try encoded.pairs(encoder()).flatMap { encodedItems(name: $0.name, value: $0.value) }
     }
@@ -146,7 +147,8 @@ extension HttpQuery: Redacted {
     }
 }
 
-/// A value that can be used in a query or a form: strings, numbers, booleans, UUIDs, dates, arrays and optionals of them.
+/// A value that can be used in a query or a form: strings, numbers, booleans, UUIDs, dates, arrays and optionals of
+/// them.
 public protocol QueryConvertible: Sendable {
     /// Returns the value as strings, one per item: none for nil, several for an array.
     func queryItems(_ style: HttpQuery.Style) -> [String]

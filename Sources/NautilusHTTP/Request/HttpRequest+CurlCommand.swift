@@ -4,11 +4,12 @@ extension HttpRequest {
     /// The request as a `curl` command for a POSIX shell, to try it by hand.
     ///
     /// ```text
-    /// curl --request POST --user-agent Nautilus --header 'Content-Type: text/plain' --data-raw 'Hi' 'https://api.example.com/notes'
+    /// curl --request POST --user-agent Nautilus --header 'Content-Type: text/plain' --data-raw 'Hi'
+    /// 'https://api.example.com/notes'
     /// ```
-    /// With its secrets it sends exactly this request: method, target, fields and bytes. Where the request has none, the
-    /// fields `User-Agent`, `Accept` and `Content-Type` are what `CurlTransport` sends, and no other field is curl's own.
-    /// Bytes that an argument cannot carry are in the command as base64.
+    /// With its secrets it sends exactly this request: method, target, fields and bytes. Where the request has none,
+    /// the fields `User-Agent`, `Accept` and `Content-Type` are what `CurlTransport` sends, and no other field is
+    /// curl's own. Bytes that an argument cannot carry are in the command as base64.
     ///
     /// - Parameter showsSecrets: Whether queries, secret path components, the values of sensitive fields, and the body
     ///   are shown. Default: false, since such commands end up in logs and tickets; if the hidden parts matter, the
@@ -16,7 +17,7 @@ extension HttpRequest {
     /// - Returns: The command, on one line unless the body has several. A stream is never shown, only described. For a
     ///   request that ``validate()`` refuses, a command that says why.
     public func curlCommand(showsSecrets: Bool = false) -> String {
-        do throws(InvalidRequest) {
+        do throws(HttpRequest.Invalid) {
             try validate()
         } catch {
             return "echo \("This request is not sent: \(error)".shellQuoted) >&2"

@@ -149,9 +149,9 @@ extension HttpRequest {
     /// Called more than once for a request, since interceptors and retriers add fields. A transport calls it before it
     /// sends anything, since it may be used without a service.
     ///
-    /// - Throws: ``InvalidRequest``: the method or a field name is not a token, a value would split the header, a
+    /// - Throws: ``HttpRequest/Invalid``: the method or a field name is not a token, a value would split the header, a
     ///   field is one that only the transport writes, or there is a body that the method does not allow.
-    public func validate() throws(InvalidRequest) {
+    public func validate() throws(HttpRequest.Invalid) {
         try validate(trusting: nil)
     }
 
@@ -159,7 +159,7 @@ extension HttpRequest {
     ///
     /// - Parameter checked: The header that has been checked; nil for none.
     /// - Throws: The errors of ``validate()``.
-    package func validate(trusting checked: HttpHeader?) throws(InvalidRequest) {
+    package func validate(trusting checked: HttpHeader?) throws(HttpRequest.Invalid) {
         guard method.rawValue.isToken else { throw .method }
         if checked.map(header.isIdentical) != true {
             try header.validate()
@@ -173,7 +173,7 @@ extension HttpRequest {
 
 extension HttpHeader {
     /// Refuses fields that would break the header.
-    func validate() throws(InvalidRequest) {
+    func validate() throws(HttpRequest.Invalid) {
         for field in fields {
             guard field.name.rawValue.isToken else { throw .headerName }
             guard field.value.hasOnly({ $0 != 0x0D && $0 != 0x0A && $0 != 0 }) else {

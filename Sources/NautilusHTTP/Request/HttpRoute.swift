@@ -60,8 +60,9 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     /// The path, with `/` before every component; empty for no components.
     ///
-    /// - Throws: ``InvalidRequest/emptyRouteComponent(index:)``, ``InvalidRequest/dotRouteComponent(index:)``.
-    func encoded() throws(InvalidRequest) -> String {
+    /// - Throws: ``HttpRequest/Invalid/emptyRouteComponent(index:)``,
+    ///   ``HttpRequest/Invalid/dotRouteComponent(index:)``.
+    func encoded() throws(HttpRequest.Invalid) -> String {
         var path = ""
         for (index, component) in components.enumerated() {
             guard !component.isEmpty else { throw .emptyRouteComponent(index: index) }

@@ -5,11 +5,11 @@ extension HttpBodyStream {
     ///
     /// A line ends with LF or CRLF, or at the end of the body. The text is decoded by the charset that its
     /// `Content-Type` declares, as ``HttpResponse/text()`` does, before it is split; what is malformed becomes U+FFFD.
-    /// A charset that is not known ends the sequence with a failure of kind `decoding`, with ``UnknownCharset``
-    /// underneath.
+    /// A charset that is not known ends the sequence with a failure of kind `decoding`, with
+    /// ``HttpBodyStream/UnknownCharset`` underneath.
     ///
-    /// - Parameter limit: The most bytes of a line, in UTF-8. Default: 1 MiB, so that a body without line ends does not fill the
-    ///   memory; a longer line ends the sequence with ``ReadError/tooLarge(limit:)``.
+    /// - Parameter limit: The most bytes of a line, in UTF-8. Default: 1 MiB, so that a body without line ends does not
+    ///   fill the memory; a longer line ends the sequence with ``ReadError/tooLarge(limit:)``.
     public func lines(limit: Int = 1_048_576) -> Lines { Lines(stream: self, limit: limit) }
 
     /// Lines of a body.
@@ -67,7 +67,7 @@ extension HttpBodyStream {
                 return try splitter.rest()
             } catch {
                 end()
-                throw error is UnknownCharset ? stream.failure(of: error) : error
+                throw error is HttpBodyStream.UnknownCharset ? stream.failure(of: error) : error
             }
         }
     }
@@ -136,4 +136,23 @@ package struct LineSplitter: Sendable {
 
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
+}
+
+extension HttpBodyStream {
+    /// The error that a text is in a charset that is not read here.
+    ///
+    /// UTF-8, UTF-16 and windows-1252 are, which also stands for `iso-8859-1` and `us-ascii`, as in browsers. A request
+    /// for another one takes the bytes, `Data`, and decodes them itself.
+    public struct UnknownCharset: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The charset as the server has named it.
+        public let charset: String
+
+        init(_ charset: String) { self.charset = charset }
+
+        /// A description that names the charset, without what is no part of any charset's name.
+        public var description: String {
+            let name = charset.unicodeScalars.prefix(40).filter { $0.isASCII && $0.value > 0x20 && $0.value != 0x7F }
+            return "the text is in the charset '\(String(String.UnicodeScalarView(name)))', which is not known"
+        }
+    }
 }

@@ -30,8 +30,8 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     public var request: HttpRequest? { origins?.value.request }
     /// Whether the request has given the response its status, and not the server; see ``Request/status(of:)``.
     public var isReclassified: Bool { origins?.value.received != nil }
-    /// The response as the server sent it, without the request's own status, for an interceptor that gives it to calls of
-    /// another type. Changes that an interceptor has made since then stay.
+    /// The response as the server sent it, without the request's own status, for an interceptor that gives it to calls
+    /// of another type. Changes that an interceptor has made since then stay.
     public var asReceived: HttpResponse {
         guard let received = origins?.value.received else { return self }
         var response = self
@@ -40,8 +40,8 @@ public struct HttpResponse<Body: Sendable>: Sendable {
         response.changeOrigins { ($0.exchange, $0.received) = (received.exchange, nil) }
         return response
     }
-    /// Whether the body has failed, so that ``body`` is only what could be read of it: enough for an error, but not to be
-    /// kept for another request.
+    /// Whether the body has failed, so that ``body`` is only what could be read of it: enough for an error, but not to
+    /// be kept for another request.
     package var isIncomplete: Bool { origins?.value.isIncomplete == true }
     /// Where the response comes from; nil if nothing is known.
     private var origins: Boxed<ResponseOrigins>?
@@ -160,7 +160,8 @@ extension HttpResponse<Data> {
     /// A byte order mark wins over what is declared. UTF-8 if nothing is declared, and always for JSON
     /// (RFC 8259 §8.1) and event streams.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in this charset; ``UnknownCharset``.
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in this charset;
+    ///   ``HttpBodyStream/UnknownCharset``.
     public func text() throws -> String { try body.text(in: header.textCharset) }
 }
 

@@ -5,7 +5,7 @@ public enum FailureKind: Hashable, Sendable {
     /// The caller's task was cancelled.
     case cancelled
     /// The request could not be built.
-    case invalidRequest(InvalidRequest)
+    case invalidRequest(HttpRequest.Invalid)
     /// The network failed.
     case transport(URLError.Code)
     /// One exchange took longer than the request's timeout.
@@ -66,8 +66,8 @@ extension FailureKind {
         /// It asks to send a one-shot body again.
         case bodySpent
         /// It asks to send the body to another origin, but the request keeps its body at the origin that it was sent to
-        /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, refreshes or revokes a credential, which no other
-        /// origin may answer.
+        /// (`Request.allowsBodyAcrossOrigins`). Or the request brings, refreshes or revokes a credential, which no
+        /// other origin may answer.
         case bodyAcrossOrigins
 
         /// The refusal, and its remedy if there is one.
@@ -87,11 +87,11 @@ extension FailureKind {
 }
 
 extension FailureKind {
-    /// A move of a service to another origin, or to another path of the same one, while a call was under way; it happens to
-    /// services whose base URL follows a switch.
+    /// A move of a service to another origin, or to another path of the same one, while a call was under way; it
+    /// happens to services whose base URL follows a switch.
     ///
-    /// The call belongs to the place where it began, and ends; nothing of it is sent to the other one. Calls that continue
-    /// one another, such as those for a list's pages or an event stream's connections, count as one call here.
+    /// The call belongs to the place where it began, and ends; nothing of it is sent to the other one. Calls that
+    /// continue one another, such as those for a list's pages or an event stream's connections, count as one call here.
     public struct EnvironmentChange: Error, Hashable, Sendable {
         /// The origin where the call began.
         public let from: HttpOrigin

@@ -14,11 +14,11 @@ public protocol HttpTransport: ServicePart {
     /// Sends `request` once and returns the response with its whole body, whatever its status.
     ///
     /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are left to the caller. If the
-    /// header has arrived and the body fails, ``TransportContext/noteAnswer(_:)`` is called before the error is thrown, so
-    /// that the status is not lost.
+    /// header has arrived and the body fails, ``TransportContext/noteAnswer(_:)`` is called before the error is thrown,
+    /// so that the status is not lost.
     ///
-    /// - Throws: ``TransportError``; ``InvalidRequest`` for a method or a header that cannot be sent; the error of a
-    ///   body stream; `CancellationError`.
+    /// - Throws: ``TransportError``; ``HttpRequest/Invalid`` for a method or a header that cannot be sent; the error of
+    ///   a body stream; `CancellationError`.
     func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data>
 
     /// Sends `request` once and returns the response as soon as its header has arrived; the body follows as it is read.
@@ -67,8 +67,8 @@ extension HttpResponse<HttpBodyStream> {
 extension HttpRequest {
     /// Refuses a request that must not be given to a transport.
     ///
-    /// - Throws: ``InvalidRequest`` for a request that must not be sent, and ``TransportError`` for a URL that is not
-    ///   HTTP. Nothing was sent.
+    /// - Throws: ``HttpRequest/Invalid`` for a request that must not be sent, and ``TransportError`` for a URL that is
+    ///   not HTTP. Nothing was sent.
     package func validateForTransport() throws {
         // Foundation on Linux sends line breaks as they are, and reports a GET with a body by a misleading error.
         try validate()

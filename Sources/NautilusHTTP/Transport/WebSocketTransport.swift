@@ -18,7 +18,7 @@ public protocol WebSocketTransport: Sendable {
     ///   - request: A GET to a URL with the scheme `wss` or `ws`. The transport sets the fields of the handshake
     ///     itself, except for `Sec-WebSocket-Protocol`.
     ///   - context: The facts about the attempt that the transport may know.
-    /// - Throws: ``TransportError``; ``InvalidRequest``; `CancellationError`.
+    /// - Throws: ``TransportError``; ``HttpRequest/Invalid``; `CancellationError`.
     func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening
 }
 
@@ -55,27 +55,19 @@ public protocol WebSocketConnection: Sendable {
 
 /// A transport that opens no web sockets, for platforms without them: Foundation has web sockets only on Apple's
 /// platforms, and Linux needs a usable libcurl.
-public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
+package struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
     /// Why there are no web sockets, in words for people; nil if the only reason is that Foundation has none.
-    public let reason: String?
+    package let reason: String?
 
-    /// Creates the transport.
-    ///
-    /// - Parameter reason: Why there are no web sockets, besides Foundation's having none. Default: nil, no further
-    ///   reason.
-    public init(reason: String? = nil) {
+    package init(reason: String? = nil) {
         self.reason = reason
     }
 
-    /// Always fails.
-    ///
-    /// - Throws: Itself.
-    public func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
+    package func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
         throw self
     }
 
-    /// Says what is missing, why, and the remedy.
-    public var description: String {
+    package var description: String {
         "Foundation has no web sockets on this platform\(reason.map { ", and \($0)" } ?? ""); give the service a "
             + "webSocketTransport that is built on another client."
     }
@@ -84,8 +76,8 @@ public struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConv
 extension HttpRequest {
     /// Refuses a request that must not open a web socket.
     ///
-    /// - Throws: `InvalidRequest`: the errors of ``HttpRequest/validate()``, or a field of the handshake itself.
-    package func validateOpening() throws(InvalidRequest) {
+    /// - Throws: `HttpRequest.Invalid`: the errors of ``HttpRequest/validate()``, or a field of the handshake itself.
+    package func validateOpening() throws(HttpRequest.Invalid) {
         try validate()
         for field in header.fields where HttpHeader.openingNames.contains(field.name) {
             throw .reservedHeader(field.name)

@@ -42,7 +42,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
     /// The target to which `next` leads from this page.
     ///
     /// - Parameter number: This page's number, for the error.
-    /// - Throws: ``PaginationError``; `InvalidRequest` if this page's own URL cannot be built.
+    /// - Throws: ``PaginationError``; `HttpRequest.Invalid` if this page's own URL cannot be built.
     func following<S: HttpService>(
         _ next: NextPage<R>,
         after page: HttpResponse<R.Result>,
@@ -67,7 +67,7 @@ enum PageTarget<R: PaginatedRequest>: Sendable {
     }
 
     /// The requested URL, for a response that did not come from the network.
-    private func placeAsked<S: HttpService>(with service: S) throws(InvalidRequest) -> URL {
+    private func placeAsked<S: HttpService>(with service: S) throws(HttpRequest.Invalid) -> URL {
         switch self {
         case .request(let request): try request.builtUrl(with: service)
         case .link(let linked): linked.target
@@ -117,7 +117,7 @@ struct LinkedRequest<Base: Request>: ForwardingRequest, ServerNamedRequest {
 }
 
 extension Request {
-    fileprivate func baseUrl(with service: some HttpService) throws(InvalidRequest) -> BaseUrl {
+    fileprivate func baseUrl(with service: some HttpService) throws(HttpRequest.Invalid) -> BaseUrl {
         let configuration = service.configuration
         return try BaseUrlMemo.shared.base(
             url ?? configuration.apiUrl,
@@ -125,7 +125,7 @@ extension Request {
         )
     }
 
-    fileprivate func builtUrl(with service: some HttpService) throws(InvalidRequest) -> URL {
+    fileprivate func builtUrl(with service: some HttpService) throws(HttpRequest.Invalid) -> URL {
         try baseUrl(with: service).appending(route, query: query)
     }
 }

@@ -8,7 +8,7 @@ import NautilusHTTP
 extension URLRequest {
     /// Creates Foundation's form of `request`.
     ///
-    /// - Throws: `InvalidRequest` for a request that must not be sent, and `TransportError` for a URL that is not
+    /// - Throws: `HttpRequest.Invalid` for a request that must not be sent, and `TransportError` for a URL that is not
     ///   HTTP. Nothing was sent.
     init(_ request: HttpRequest, body: Data?) throws {
         try request.validateForTransport()

@@ -66,7 +66,7 @@ struct FileBodyTests {
     @Test("a file that cannot be read is refused before anything is sent")
     func unreadable() async throws {
         let folder = try #require(folder)
-        let cases: [(URL, HttpFileError)] = [
+        let cases: [(URL, HttpBodyStream.FileError)] = [
             (folder.url.appendingPathComponent("none.png"), .missing(name: "none.png")),
             (folder.url, .notRegular(name: folder.url.lastPathComponent)),
         ]
@@ -86,6 +86,6 @@ struct FileBodyTests {
         let url = try file("a", Data(count: 100_000))
         let stream = try HttpBodyStream(file: url)
         try Data(count: 70_000).write(to: url)
-        await #expect(throws: HttpFileError.changed(name: "a")) { try await stream.collected(limit: .max) }
+        await #expect(throws: HttpBodyStream.FileError.changed(name: "a")) { try await stream.collected(limit: .max) }
     }
 }

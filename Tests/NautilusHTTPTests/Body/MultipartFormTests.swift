@@ -64,7 +64,7 @@ struct MultipartFormTests {
 
     @Test("a header that would not stay one is refused before anything is sent")
     func invalidHeader() async throws {
-        let parts: [(MultipartForm.Part, InvalidRequest)] = [
+        let parts: [(MultipartForm.Part, HttpRequest.Invalid)] = [
             (.text("a", named: "a").with("X-A", "b\r\nc"), .headerValue(name: "X-A")),
             (.text("a", named: "a").with("X A", "b"), .headerName),
             (.data(Data(), named: "a", contentType: HttpMimeType("a\r\n", "b")), .headerValue(name: .contentType)),
@@ -81,7 +81,7 @@ struct MultipartFormTests {
     @Test("the boundary is in no part: one that is, is drawn again, and a source that draws nothing else is refused")
     func boundary() async throws {
         let inside = Data("--\(Self.boundary)".utf8)
-        #expect(throws: InvalidRequest.multipartBoundary) { try payload([.data(inside, named: "a")]) }
+        #expect(throws: HttpRequest.Invalid.multipartBoundary) { try payload([.data(inside, named: "a")]) }
 
         let (first, others) = (Array(repeating: 0.0, count: 24), 1.0)
         let random = DrawnRandomSource(first, then: others)

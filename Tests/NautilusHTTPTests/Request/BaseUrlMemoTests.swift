@@ -39,7 +39,7 @@ struct BaseUrlMemoTests {
     @Test("an invalid base URL is refused every time, and not remembered")
     func failures() {
         for _ in 1...2 {
-            #expect(throws: InvalidRequest.self) { try memo.base("ftp://api.example.com", isSecure: true) }
+            #expect(throws: HttpRequest.Invalid.self) { try memo.base("ftp://api.example.com", isSecure: true) }
         }
         #expect(memo.count == 0)
     }

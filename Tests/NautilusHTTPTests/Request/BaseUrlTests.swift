@@ -102,7 +102,7 @@ struct BaseUrlTests {
         arguments: refusals.flatMap { refusal in refusal.bases.map { ($0, refusal.reason) } }
     )
     func refused(base: String, reason: String) {
-        #expect(throws: InvalidRequest.baseUrl(reason: reason)) { try BaseUrl(base, isSecure: true) }
+        #expect(throws: HttpRequest.Invalid.baseUrl(reason: reason)) { try BaseUrl(base, isSecure: true) }
     }
 
     @Test(
@@ -120,9 +120,9 @@ struct BaseUrlTests {
     )
     func slashes(base: String, reason: String) throws {
         for isSecure in [true, false] {
-            #expect(throws: InvalidRequest.baseUrl(reason: reason)) { try BaseUrl(base, isSecure: isSecure) }
+            #expect(throws: HttpRequest.Invalid.baseUrl(reason: reason)) { try BaseUrl(base, isSecure: isSecure) }
             let url = try URL.reading(base)
-            #expect(throws: InvalidRequest.baseUrl(reason: reason)) { try BaseUrl(url, isSecure: isSecure) }
+            #expect(throws: HttpRequest.Invalid.baseUrl(reason: reason)) { try BaseUrl(url, isSecure: isSecure) }
         }
     }
 

@@ -49,12 +49,12 @@ struct HttpRouteTests {
     func empty(index: Int) {
         var components = ["a", "b", "c"]
         components[index] = ""
-        #expect(throws: InvalidRequest.emptyRouteComponent(index: index)) { try HttpRoute(components).encoded() }
+        #expect(throws: HttpRequest.Invalid.emptyRouteComponent(index: index)) { try HttpRoute(components).encoded() }
     }
 
     @Test("a component that is a step within the path is refused with its place", arguments: [".", ".."])
     func dots(component: String) {
-        #expect(throws: InvalidRequest.dotRouteComponent(index: 1)) { try HttpRoute(["a", component]).encoded() }
+        #expect(throws: HttpRequest.Invalid.dotRouteComponent(index: 1)) { try HttpRoute(["a", component]).encoded() }
     }
 
     @Test("a trailing slash is asked for, never made by accident")

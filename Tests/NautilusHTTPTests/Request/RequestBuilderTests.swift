@@ -33,7 +33,7 @@ struct RequestBuilderTests {
         arguments: ["a\r\nb", "a\nb", "a\rb", "a\u{0}b", "\n", "a\r\n", "\r\n\u{301}"]
     )
     func headerValue(value: String) async {
-        await #expect(throws: InvalidRequest.headerValue(name: "X-Name")) {
+        await #expect(throws: HttpRequest.Invalid.headerValue(name: "X-Name")) {
             try await Self.build(Sample(header: ["X-Name": value]))
         }
     }
@@ -43,7 +43,7 @@ struct RequestBuilderTests {
         arguments: ["", " ", "a b", "a:", "a\r\nb", "ü", "a\u{0}", "(a)", "a\t", "\"a\"", "a/b", "a@b", "a,b", "{a}"]
     )
     func headerName(name: String) async {
-        await #expect(throws: InvalidRequest.headerName) {
+        await #expect(throws: HttpRequest.Invalid.headerName) {
             try await Self.build(Sample(header: HttpHeader([.init(name: .init(name), value: "x")])))
         }
     }
@@ -60,12 +60,14 @@ struct RequestBuilderTests {
 
     @Test("a method that is no token is refused", arguments: ["", "GET ", "GET /x HTTP/1.1\r\nX:", "GÊT"])
     func method(method: String) async {
-        await #expect(throws: InvalidRequest.method) { try await Self.build(Sample(method: .init(rawValue: method))) }
+        await #expect(throws: HttpRequest.Invalid.method) {
+            try await Self.build(Sample(method: .init(rawValue: method)))
+        }
     }
 
     @Test("GET, HEAD and TRACE refuse a body, others take one", arguments: ["GET", "HEAD", "TRACE"] as [HttpMethod])
     func body(method: HttpMethod) async throws {
-        await #expect(throws: InvalidRequest.bodyNotAllowed(method)) {
+        await #expect(throws: HttpRequest.Invalid.bodyNotAllowed(method)) {
             try await Self.build(Sample(method: method, body: .json([1])))
         }
         #expect(
@@ -75,7 +77,7 @@ struct RequestBuilderTests {
 
     @Test("a body that cannot be encoded is refused with its place")
     func encoding() async {
-        await #expect(throws: InvalidRequest.bodyNotEncodable(at: "*.1")) {
+        await #expect(throws: HttpRequest.Invalid.bodyNotEncodable(at: "*.1")) {
             try await Self.build(Sample(method: .post, body: .json(["a": [1, Double.nan]])))
         }
     }

@@ -100,7 +100,7 @@ struct LinesTests {
         let why = "\(FailureKind.decoding); line 3: expected Int at items.1.id"
         #expect(failure?.description == "GET https://a.com/export failed: \(why)")
         #expect((failure?.stage, failure?.status, failure?.call.request) == (.decode, 200, "Export"))
-        let line = try #require(failure?.underlying as? UnreadableLine)
+        let line = try #require(failure?.underlying as? HttpBodyStream.UnreadableLine)
         #expect(line.line == 3 && line.underlying is DecodingError)
         #expect(try await rows.next() == nil)
     }
@@ -111,7 +111,7 @@ struct LinesTests {
         #expect(try await rows.next() == 1)
         let failure = await #expect(throws: HttpError.self) { _ = try await rows.next() }
         #expect(failure?.request?.description == "GET https://a.com/export")
-        #expect((failure?.underlying as? UnreadableLine)?.description == "line 2: more than 5 bytes")
+        #expect((failure?.underlying as? HttpBodyStream.UnreadableLine)?.description == "line 2: more than 5 bytes")
     }
 
     @Test(

@@ -79,17 +79,17 @@ struct TextCharsetTests {
                 try await request.schedule(with: Self.service("text/plain; charset=\"koi8-r b\"", [0xC1]))
             }
             #expect(error?.kind == .decoding)
-            #expect(error?.underlying as? UnknownCharset == UnknownCharset("koi8-r b"))
+            #expect(error?.underlying as? HttpBodyStream.UnknownCharset == HttpBodyStream.UnknownCharset("koi8-r b"))
             let reason = "the text is in the charset 'koi8-rb', which is not known"
             #expect(error?.description.contains(reason) == true)
         }
-        let long = UnknownCharset(String(repeating: "x", count: 1_000_000)).description
+        let long = HttpBodyStream.UnknownCharset(String(repeating: "x", count: 1_000_000)).description
         #expect(long.utf8.count < 100)
         let refused = Self.service("text/plain; charset=koi8-r", [0xC1], status: 400)
         let refusal = await #expect(throws: HttpError.self) { try await Page().schedule(with: refused) }
         #expect(refusal?.kind == .status(400))
         #expect(refusal?.responseText == nil)
-        #expect(throws: UnknownCharset("koi8-r")) { _ = try refusal?.response?.text() }
+        #expect(throws: HttpBodyStream.UnknownCharset("koi8-r")) { _ = try refusal?.response?.text() }
     }
 
     @Test(

@@ -97,7 +97,7 @@ struct TokenRequestErrorTests {
             (.fail(TransportError.responseTooLarge(limit: 9)), .answerLost, 1),
             (.fail(ForeignError()), .answerLost, 1),
             (.fail(CancellationError()), .cancelled, 1),
-            (.fail(InvalidRequest.headerName), .invalidParameter(reason: "\(InvalidRequest.headerName)"), 1),
+            (.fail(HttpRequest.Invalid.headerName), .invalidParameter(reason: "\(HttpRequest.Invalid.headerName)"), 1),
         ] as [(ScriptedReply, OAuthError.Kind, Int)]
     )
     func failures(reply: ScriptedReply, kind: OAuthError.Kind, sendCount: Int) async throws {

@@ -234,7 +234,7 @@ struct DownloadTests {
             try await Ping.get.download(to: missing, with: service(transport))
         }
         #expect(error?.kind == .custom)
-        guard case .missing? = error?.underlying as? HttpFileError else {
+        guard case .missing? = error?.underlying as? HttpBodyStream.FileError else {
             Issue.record("\(String(describing: error?.underlying))")
             return
         }
@@ -244,12 +244,12 @@ struct DownloadTests {
     @Test(
         "what the system says has a name",
         arguments: [
-            (ENOSPC, HttpFileError.full(name: "a")), (EACCES, .notPermitted(name: "a")),
+            (ENOSPC, HttpBodyStream.FileError.full(name: "a")), (EACCES, .notPermitted(name: "a")),
             (ENOENT, .missing(name: "a")),
         ]
     )
-    func codes(code: Int32, error: HttpFileError) {
-        #expect(HttpFileError("write", name: "a", code: code) == error)
+    func codes(code: Int32, error: HttpBodyStream.FileError) {
+        #expect(HttpBodyStream.FileError("write", name: "a", code: code) == error)
     }
 
     @Test("a success is deposited once, also where hedging and the retrier keep the same budget")

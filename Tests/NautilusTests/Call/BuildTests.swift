@@ -20,7 +20,7 @@ struct BuildTests {
         return try #require(transport.attempts.first)
     }
 
-    private func refusal(of request: Ping) async -> InvalidRequest? {
+    private func refusal(of request: Ping) async -> HttpRequest.Invalid? {
         let transport = ScriptedTransport()
         do throws(HttpError) {
             _ = try await request.schedule(with: AnyHttpService(apiUrl: "api.example.com", transport: transport))

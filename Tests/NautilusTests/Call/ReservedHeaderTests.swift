@@ -95,12 +95,12 @@ struct ReservedHeaderTests {
     @Test("F11: each transport refuses a field that only it writes before it sends anything", arguments: names)
     func transports(name: HttpHeader.Name) throws {
         let request = HttpRequest(method: .post, url: try .reading("https://a.example/"), header: [name: "1"])
-        #expect(throws: InvalidRequest.reservedHeader(name)) { _ = try URLRequest(request, body: nil) }
+        #expect(throws: HttpRequest.Invalid.reservedHeader(name)) { _ = try URLRequest(request, body: nil) }
         #if os(Linux)
-            #expect(throws: InvalidRequest.reservedHeader(name)) { _ = try CurlRequest(request) }
+            #expect(throws: HttpRequest.Invalid.reservedHeader(name)) { _ = try CurlRequest(request) }
         #endif
         let opening = HttpRequest(url: try .reading("wss://a.example/"), header: [name: "1"])
-        #expect(throws: InvalidRequest.reservedHeader(name)) {
+        #expect(throws: HttpRequest.Invalid.reservedHeader(name)) {
             _ = try WebSocketOpeningRequest(opening, key: [])
         }
     }
@@ -114,7 +114,7 @@ struct ReservedHeaderTests {
     )
     func handshake(name: HttpHeader.Name) throws {
         let opening = HttpRequest(url: try .reading("wss://a.example/"), header: [name: "1"])
-        #expect(throws: InvalidRequest.reservedHeader(name)) {
+        #expect(throws: HttpRequest.Invalid.reservedHeader(name)) {
             _ = try WebSocketOpeningRequest(opening, key: [])
         }
         #expect(throws: Never.self) { try opening.validate() }
@@ -124,7 +124,7 @@ struct ReservedHeaderTests {
     func remedies() {
         let remedies = [("Host", "base URL"), ("Content-Length", "`length:`"), ("Transfer-Encoding", "in chunks")]
         for (name, remedy) in remedies + [("Expect", "a request of its own"), ("Upgrade", "web socket")] {
-            let text = InvalidRequest.reservedHeader(HttpHeader.Name(name)).description
+            let text = HttpRequest.Invalid.reservedHeader(HttpHeader.Name(name)).description
             #expect(text.contains("The header \(name) must not be set") && text.contains(remedy))
         }
     }

@@ -21,7 +21,7 @@ import NautilusHTTP
 ///   the body of an error that is not coded as its header says, nothing is kept but what was decoded.
 /// - When an answer from 300 on comes before a body stream has been sent, the rest of the stream is not sent. The
 ///   answer's own body is read if it has a `Content-Length`, and is empty if not.
-/// - Control characters in header values are refused (RFC 9110 §5.5), with `InvalidRequest`.
+/// - Control characters in header values are refused (RFC 9110 §5.5), with `HttpRequest.Invalid`.
 /// - Proxies come from ``Configuration/adjust`` alone, not from the environment.
 ///
 /// Share one: connections are kept per instance. An instance closes its connections once it is released and its last
@@ -41,8 +41,8 @@ public final class AsyncHTTPClientTransport: HttpTransport {
 
     /// Sends `request` once; see `HttpTransport.send(_:context:)`.
     ///
-    /// - Throws: `TransportError`; `InvalidRequest` for a method or a header that cannot be sent; the error of a body
-    ///   stream; `CancellationError`, at once when the task is cancelled.
+    /// - Throws: `TransportError`; `HttpRequest.Invalid` for a method or a header that cannot be sent; the error of a
+    ///   body stream; `CancellationError`, at once when the task is cancelled.
     public func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         if case .stream = request.body { return try await collect(stream(request, context: context), context) }
         let exchange = ClientExchange(

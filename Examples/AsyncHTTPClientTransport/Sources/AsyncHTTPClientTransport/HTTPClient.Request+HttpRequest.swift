@@ -12,10 +12,10 @@ extension HTTPClient.Request {
     /// - Parameters:
     ///   - request: The request to send.
     ///   - exchange: The exchange, which is told when its body cannot be made.
-    ///   - configuration: Whether to name the encodings that the client undoes, unless the request names some, and where
-    ///     its body is made.
-    /// - Throws: `InvalidRequest` for a request that must not go on the wire, and `TransportError` for a URL that is not
-    ///   HTTP or a stream that has been read. Nothing was sent.
+    ///   - configuration: Whether to name the encodings that the client undoes, unless the request names some, and
+    ///     where its body is made.
+    /// - Throws: `HttpRequest.Invalid` for a request that must not go on the wire, and `TransportError` for a URL that
+    ///   is not HTTP or a stream that has been read. Nothing was sent.
     init(
         _ request: HttpRequest,
         for exchange: ClientExchange,
@@ -31,7 +31,7 @@ extension HTTPClient.Request {
         for field in request.header.fields {
             // The client refuses them as well, but names no name.
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw InvalidRequest.headerValue(name: field.name)
+                throw HttpRequest.Invalid.headerValue(name: field.name)
             }
             if field.name == .acceptEncoding { namesEncodings = true }
             fields.append((field.name.rawValue, field.value))

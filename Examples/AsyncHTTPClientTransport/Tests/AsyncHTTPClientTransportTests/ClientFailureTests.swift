@@ -70,7 +70,7 @@ struct ClientFailureTests {
     @Test(
         "a request that must not go on the wire is refused before anything is sent",
         arguments: [
-            (HttpRequest.with(method: "GE T"), InvalidRequest.method),
+            (HttpRequest.with(method: "GE T"), HttpRequest.Invalid.method),
             (.with(header: ["X Name": "a"]), .headerName),
             (.with(header: ["X-Name": "a\r\nX-Other: b"]), .headerValue(name: "X-Name")),
             (.with(header: ["X-Name": "a\0b"]), .headerValue(name: "X-Name")),
@@ -79,7 +79,7 @@ struct ClientFailureTests {
             (.with(body: .data(Data("x".utf8))), .bodyNotAllowed(.get)),
         ]
     )
-    func invalid(request: HttpRequest, error: InvalidRequest) async throws {
+    func invalid(request: HttpRequest, error: HttpRequest.Invalid) async throws {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in
             var request = request

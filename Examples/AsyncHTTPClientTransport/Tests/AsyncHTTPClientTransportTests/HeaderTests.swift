@@ -17,7 +17,7 @@ struct HeaderTests {
         arguments: ["Host", "content-length", "Transfer-Encoding", "EXPECT"] as [HttpHeader.Name]
     )
     func ownFields(name: HttpHeader.Name) async throws {
-        await #expect(throws: InvalidRequest.reservedHeader(name)) { _ = try await sent([name: "1"]) }
+        await #expect(throws: HttpRequest.Invalid.reservedHeader(name)) { _ = try await sent([name: "1"]) }
     }
 
     @Test("gzip and deflate are asked for, unless the transport or the request says otherwise")

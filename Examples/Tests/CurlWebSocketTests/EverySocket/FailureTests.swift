@@ -48,9 +48,9 @@ struct FailureTests {
             (["X Name": "a"], .headerName),
             (["X-Name": "a\r\nX-Other: b"], .headerValue(name: "X-Name")),
             (["X-Name": "a\u{1}b"], .headerValue(name: "X-Name")),
-        ] as [(HttpHeader, InvalidRequest)]
+        ] as [(HttpHeader, HttpRequest.Invalid)]
     )
-    func invalid(header: HttpHeader, error: InvalidRequest) async throws {
+    func invalid(header: HttpHeader, error: HttpRequest.Invalid) async throws {
         try await ScriptedServer.run { _ in
         } whileOpen: { server in
             await #expect(throws: error) { try await openSocket(server.socketUrl, header: header) }

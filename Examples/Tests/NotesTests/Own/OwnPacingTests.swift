@@ -21,7 +21,7 @@ private final class SecondQuota<C: Clock<Duration>>: NetworkInterceptor, @unchec
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         while let end = takeTurn() {
-            guard context.mayWait else { throw WouldWait() }
+            guard context.mayWait else { throw AttemptContext.WouldWait() }
             try await clock.sleep(until: end, tolerance: nil)
         }
         return try await next(request)

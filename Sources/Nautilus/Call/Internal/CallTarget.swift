@@ -10,8 +10,8 @@ struct CallTarget: Sendable {
 
     /// Creates the target of a call.
     ///
-    /// - Throws: ``InvalidRequest``.
-    init(of request: some Request, for service: ServiceConfiguration) throws(InvalidRequest) {
+    /// - Throws: ``HttpRequest/Invalid``.
+    init(of request: some Request, for service: ServiceConfiguration) throws(HttpRequest.Invalid) {
         let isSecure = service.usesSecureProtocol
         self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: isSecure)
         let (url, ownSecurity) = (request.url, request.usesSecureProtocol)

@@ -19,8 +19,8 @@ struct NetworkPath: Sendable {
     let deadline: Duration?
     var role = CallTrace.Exchange.Role.main
 
-    /// Sends a request. If its credential has gone when its turn comes, waits for the next one and begins anew, as long as
-    /// nothing has been sent.
+    /// Sends a request. If its credential has gone when its turn comes, waits for the next one and begins anew, as long
+    /// as nothing has been sent.
     ///
     /// - Throws: Usually ``HttpError``, which does not know yet what else its attempt has sent.
     func send(_ request: HttpRequest, _ context: AttemptContext) async throws -> HttpResponse<Data> {
@@ -72,7 +72,7 @@ struct NetworkPath: Sendable {
                 return try await proceed(with: passedOn.hidingSecrets(of: request), context, past: depth + 1, round)
             }
             response = try await interceptors[depth].intercept(request, context: context, next: next)
-        } catch var refusal as WouldWait where refusal.interceptor == nil {
+        } catch var refusal as AttemptContext.WouldWait where refusal.interceptor == nil {
             refusal.interceptor = "\(type(of: interceptors[depth]))"
             throw refusal
         }
@@ -220,11 +220,11 @@ struct RequestCheck: Sendable {
     /// The origin to which that header may go unfiltered.
     var origin: HttpOrigin?
 
-    /// Checks the request: interceptors and credentials may have added fields that no check has seen, such as a token with
-    /// a line break.
+    /// Checks the request: interceptors and credentials may have added fields that no check has seen, such as a token
+    /// with a line break.
     ///
-    /// - Throws: ``InvalidRequest``.
-    func finish(_ request: inout HttpRequest) throws(InvalidRequest) {
+    /// - Throws: ``HttpRequest/Invalid``.
+    func finish(_ request: inout HttpRequest) throws(HttpRequest.Invalid) {
         if let key = request.header[.idempotencyKey] { request.isKeyKept = key == self.key }
         // An interceptor sends it to another origin: fields for the service's own servers are left out.
         if request.origin != origin { request.header = request.header.leavingBehind(header) }

@@ -37,7 +37,7 @@ struct RequestBuilder {
     /// Reads all parts again, builds the request and checks it.
     ///
     /// - Parameter serviceHeader: The service's present header, including the asynchronous one.
-    /// - Throws: ``InvalidRequest``, and the errors of a body.
+    /// - Throws: ``HttpRequest/Invalid``, and the errors of a body.
     mutating func build(
         _ request: some Request,
         to target: CallTarget,
@@ -84,8 +84,9 @@ struct RequestBuilder {
     /// The check of the request after all changes on its way.
     var check: RequestCheck { RequestCheck(key: key, header: checkedHeader, origin: builtOrigin) }
 
-    /// Gives the call's request its key, or keeps the key that an interceptor has given it. A request with another method
-    /// or body is perhaps another one, sent by mistake in this one's place: it neither gets the key nor gives its own.
+    /// Gives the call's request its key, or keeps the key that an interceptor has given it. A request with another
+    /// method or body is perhaps another one, sent by mistake in this one's place: it neither gets the key nor gives
+    /// its own.
     mutating func keepKey(in request: inout HttpRequest) {
         guard request.isBuilt, request.method == built.method, !request.body.isOther(than: built.body) else { return }
         if let key {
@@ -100,9 +101,9 @@ struct RequestBuilder {
             let payload = try body.payload(encoder)
             return Content(payload: payload, type: body.contentType, encoding: body.contentEncoding)
         } catch let error as EncodingError {
-            throw InvalidRequest.bodyNotEncodable(at: error.path)
-        } catch let error as HttpFileError {
-            throw InvalidRequest.file(error)
+            throw HttpRequest.Invalid.bodyNotEncodable(at: error.path)
+        } catch let error as HttpBodyStream.FileError {
+            throw HttpRequest.Invalid.file(error)
         }
     }
 }

@@ -19,12 +19,12 @@ struct WebSocketOpeningRequest: Sendable {
     /// - Parameters:
     ///   - request: A GET to a URL with the scheme `wss` or `ws`.
     ///   - key: 16 bytes, drawn anew for each opening.
-    /// - Throws: `InvalidRequest` for a request that must not be sent, `TransportError` for a URL that is not one
+    /// - Throws: `HttpRequest.Invalid` for a request that must not be sent, `TransportError` for a URL that is not one
     ///   of a web socket. Nothing was sent.
     init(_ request: HttpRequest, key: [UInt8]) throws {
         try request.validateOpening()
-        guard request.method == .get else { throw InvalidRequest.method }
-        guard request.body.isEmpty else { throw InvalidRequest.bodyNotAllowed(request.method) }
+        guard request.method == .get else { throw HttpRequest.Invalid.method }
+        guard request.body.isEmpty else { throw HttpRequest.Invalid.bodyNotAllowed(request.method) }
         guard let scheme = request.url.scheme?.lowercased(), scheme == "wss" || scheme == "ws" else {
             let reason = "The URL's scheme is neither wss nor ws."
             throw TransportError.failed(.unsupportedURL, delivery: .notSent, reason: reason)
@@ -63,8 +63,8 @@ extension HttpHeader {
 
     /// The caller's lines of an opening.
     ///
-    /// - Throws: `InvalidRequest` for an invalid value (RFC 9110 §5.5).
-    fileprivate func linesOfOpening() throws(InvalidRequest) -> [String] {
+    /// - Throws: `HttpRequest.Invalid` for an invalid value (RFC 9110 §5.5).
+    fileprivate func linesOfOpening() throws(HttpRequest.Invalid) -> [String] {
         var lines: [String] = []
         var (hasCookie, hasAgent) = (false, false)
         for field in fields {

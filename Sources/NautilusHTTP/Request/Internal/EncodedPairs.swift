@@ -5,7 +5,7 @@ struct EncodedPairs: QueryConvertible {
     let value: any Encodable & Sendable
 
     /// The pairs, sorted by name, since an encoder keeps no order.
-    func pairs(_ encoder: JSONEncoder) throws(InvalidRequest) -> [(name: String, value: any QueryConvertible)] {
+    func pairs(_ encoder: JSONEncoder) throws(HttpRequest.Invalid) -> [(name: String, value: any QueryConvertible)] {
         let properties: [String: QueryValue]
         do {
             let json = try encoder.encode(value)

@@ -10,8 +10,8 @@ struct HttpAuthority: CustomStringConvertible {
 
     /// Reads `host`, `host:port` or `[address]:port`.
     ///
-    /// - Throws: ``InvalidRequest/baseUrl(reason:)``.
-    init(_ text: Substring) throws(InvalidRequest) {
+    /// - Throws: ``HttpRequest/Invalid/baseUrl(reason:)``.
+    init(_ text: Substring) throws(HttpRequest.Invalid) {
         guard !text.isEmpty else { throw .baseUrl(reason: "it names no host") }
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
             throw .baseUrl(reason: "credentials do not belong in a URL; put them into the header")
@@ -62,7 +62,7 @@ struct HttpAuthority: CustomStringConvertible {
         return text.lowercased()
     }
 
-    private static func checkedPort(_ text: Substring) throws(InvalidRequest) -> Int? {
+    private static func checkedPort(_ text: Substring) throws(HttpRequest.Invalid) -> Int? {
         guard !text.isEmpty else { return nil }
         let digits = text.utf8.dropFirst()
         guard (1...5).contains(digits.count), digits.allSatisfy(\.isDigit),

@@ -9,22 +9,22 @@ package final class LocalFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a file to read it.
-    convenience init(reading url: URL) throws(HttpFileError) {
+    convenience init(reading url: URL) throws(HttpBodyStream.FileError) {
         // `O_NONBLOCK`, so as not to wait for a named pipe's writer.
         try self.init(url, O_RDONLY | O_NONBLOCK)
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw HttpFileError("fstat", name: name) }
+        guard fstat(descriptor, &status) == 0 else { throw HttpBodyStream.FileError("fstat", name: name) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(name: name) }
     }
 
     /// Creates a file that only this user can use, and that counts as in use until it is closed; fails if the file
     /// exists.
-    package convenience init(creating url: URL) throws(HttpFileError) {
+    package convenience init(creating url: URL) throws(HttpBodyStream.FileError) {
         try self.init(url, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
         AbandonedFiles.hold(descriptor)
     }
 
-    private init(_ url: URL, _ flags: Int32) throws(HttpFileError) {
+    private init(_ url: URL, _ flags: Int32) throws(HttpBodyStream.FileError) {
         let (name, path) = (url.lastPathComponent, url.path)
         self.name = name
         descriptor = try repeating("open", name) { open(path, flags | O_CLOEXEC, 0o600) }
@@ -33,18 +33,18 @@ package final class LocalFile: Sendable {
     deinit { _ = close(descriptor) }
 
     /// The file's size in bytes.
-    func size() throws(HttpFileError) -> Int64 {
+    func size() throws(HttpBodyStream.FileError) -> Int64 {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw HttpFileError("fstat", name: name) }
+        guard fstat(descriptor, &status) == 0 else { throw HttpBodyStream.FileError("fstat", name: name) }
         return Int64(status.st_size)
     }
 
     /// Reads at most `count` bytes from `offset` on; returns none at the end.
-    func read(at offset: Int64, upTo count: Int) throws(HttpFileError) -> Data {
+    func read(at offset: Int64, upTo count: Int) throws(HttpBodyStream.FileError) -> Data {
         var data = Data(count: count)
         let (descriptor, name) = (descriptor, name)
         let read = data.withUnsafeMutableBytes { buffer in
-            Result { () throws(HttpFileError) in
+            Result { () throws(HttpBodyStream.FileError) in
                 try repeating("read", name) { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
             }
         }
@@ -53,13 +53,13 @@ package final class LocalFile: Sendable {
     }
 
     /// Writes all of `data`, in as many parts as the system takes.
-    package func write(_ data: Data, at offset: Int64) throws(HttpFileError) {
+    package func write(_ data: Data, at offset: Int64) throws(HttpBodyStream.FileError) {
         try data.withUnsafeBytes { buffer in
-            Result { () throws(HttpFileError) in try self.write(buffer, at: off_t(offset)) }
+            Result { () throws(HttpBodyStream.FileError) in try self.write(buffer, at: off_t(offset)) }
         }.get()
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, at offset: off_t) throws(HttpFileError) {
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: off_t) throws(HttpBodyStream.FileError) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -67,18 +67,18 @@ package final class LocalFile: Sendable {
                 pwrite(descriptor, rest.baseAddress, rest.count, offset + off_t(written))
             }
             // Nothing was written, and no reason given: trying again might never end.
-            guard count > 0 else { throw HttpFileError("write", name: name, code: EIO) }
+            guard count > 0 else { throw HttpBodyStream.FileError("write", name: name, code: EIO) }
             written += count
         }
     }
 
     /// Drops all bytes of the file.
-    package func empty() throws(HttpFileError) {
+    package func empty() throws(HttpBodyStream.FileError) {
         try repeating("ftruncate", name) { ftruncate(descriptor, 0) }
     }
 
     /// Renames the file at `source` to `target`, replacing any file there in one atomic step.
-    package static func move(_ source: URL, to target: URL) throws(HttpFileError) {
+    package static func move(_ source: URL, to target: URL) throws(HttpBodyStream.FileError) {
         let (from, to) = (source.path, target.path)
         try repeating("rename", target.lastPathComponent) { rename(from, to) }
     }
@@ -90,12 +90,12 @@ private func repeating<Count: SignedInteger>(
     _ operation: String,
     _ name: String,
     _ call: () -> Count
-) throws(HttpFileError) -> Count {
+) throws(HttpBodyStream.FileError) -> Count {
     while true {
         let result = call()
         if result >= 0 { return result }
         let code = errno
-        guard code == EINTR else { throw HttpFileError(operation, name: name, code: code) }
+        guard code == EINTR else { throw HttpBodyStream.FileError(operation, name: name, code: code) }
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How the bytes of a text are read: the charsets that servers declare, by their labels in the WHATWG Encoding standard.
+/// How the bytes of a text are read: the charsets that servers declare, by their labels in the WHATWG Encoding
+/// standard.
 package enum TextCharset: Hashable, Sendable {
     case utf8
     case utf16LittleEndian
@@ -61,8 +62,8 @@ struct TextTranscoder: Sendable {
 
     /// The text of the next piece, in UTF-8.
     ///
-    /// - Throws: ``UnknownCharset``.
-    package mutating func append(_ piece: Data) throws(UnknownCharset) -> Data {
+    /// - Throws: ``HttpBodyStream/UnknownCharset``.
+    package mutating func append(_ piece: Data) throws(HttpBodyStream.UnknownCharset) -> Data {
         guard let known = beginning else { return try transcoded(piece) }
         let bytes = known + piece
         beginning = bytes
@@ -71,8 +72,8 @@ struct TextTranscoder: Sendable {
 
     /// The text that is left when no more bytes come.
     ///
-    /// - Throws: ``UnknownCharset``.
-    mutating func finish() throws(UnknownCharset) -> Data {
+    /// - Throws: ``HttpBodyStream/UnknownCharset``.
+    mutating func finish() throws(HttpBodyStream.UnknownCharset) -> Data {
         var rest = beginning == nil ? Data() : try begin()
         if half != nil || surrogate != nil {
             (half, surrogate, hasMalformed) = (nil, nil, true)
@@ -81,14 +82,14 @@ struct TextTranscoder: Sendable {
         return rest
     }
 
-    private mutating func begin() throws(UnknownCharset) -> Data {
+    private mutating func begin() throws(HttpBodyStream.UnknownCharset) -> Data {
         let bytes = beginning.take() ?? Data()
         guard let (charset, length) = TextCharset.mark(of: bytes) else { return try transcoded(bytes) }
         self.charset = charset
         return try transcoded(Data(bytes.dropFirst(length)))
     }
 
-    private mutating func transcoded(_ bytes: Data) throws(UnknownCharset) -> Data {
+    private mutating func transcoded(_ bytes: Data) throws(HttpBodyStream.UnknownCharset) -> Data {
         switch charset {
         case .utf8: return bytes
         case .windows1252:
@@ -109,7 +110,7 @@ struct TextTranscoder: Sendable {
             return text
         case .unknown(let label):
             if bytes.isEmpty { return bytes }
-            throw UnknownCharset(label)
+            throw HttpBodyStream.UnknownCharset(label)
         }
     }
 
@@ -149,7 +150,8 @@ extension Data {
     /// The bytes as text.
     ///
     /// - Parameter charset: The declared charset; a byte order mark wins over it, and is not part of the text.
-    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in this charset; ``UnknownCharset``.
+    /// - Throws: `DecodingError.dataCorrupted` for bytes that are no text in this charset;
+    ///   ``HttpBodyStream/UnknownCharset``.
     package func text(in charset: TextCharset) throws -> String {
         var transcoder = TextTranscoder(charset)
         let text = try transcoder.append(self) + transcoder.finish()
@@ -162,8 +164,8 @@ extension Data {
 
     /// The bytes as text, with U+FFFD for what is malformed.
     ///
-    /// - Throws: ``UnknownCharset``.
-    package func repairedText(in charset: TextCharset) throws(UnknownCharset) -> String {
+    /// - Throws: ``HttpBodyStream/UnknownCharset``.
+    package func repairedText(in charset: TextCharset) throws(HttpBodyStream.UnknownCharset) -> String {
         var transcoder = TextTranscoder(charset)
         let beginning = try transcoder.append(self)
         return String(decoding: beginning + (try transcoder.finish()), as: UTF8.self)

@@ -63,8 +63,8 @@ struct TokenForm: Sendable {
         return FormFields(encoded[...])?.fields.map { Field($0.name, $0.value, isExtra: true) } ?? []
     }
 
-    /// The fields of the grants themselves and of the client's identification. A scope is refused only where the request has
-    /// one already.
+    /// The fields of the grants themselves and of the client's identification. A scope is refused only where the
+    /// request has one already.
     private static let ownNames: Set<String> = [
         "client_id", "client_secret", "code", "code_verifier", "device_code", "grant_type", "redirect_uri",
         "refresh_token",
@@ -155,7 +155,7 @@ struct EndpointUrl: Sendable {
     }
 }
 
-extension InvalidRequest {
+extension HttpRequest.Invalid {
     /// The cause, without the sentence around it.
     fileprivate var cause: String {
         if case .baseUrl(let reason) = self { reason } else { description }

@@ -62,7 +62,7 @@ final class PartialDownload: Sendable {
             try checkLength()
             try LocalFile.move(url, to: target)
             state.withLock { $0.isWhole = true }
-        } catch let error as HttpFileError {
+        } catch let error as HttpBodyStream.FileError {
             throw HttpError(.custom, stage: .decode, underlying: error)
         }
     }

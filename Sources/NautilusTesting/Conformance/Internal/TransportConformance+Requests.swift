@@ -39,10 +39,12 @@ extension TransportConformance {
                 for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect"] as [HttpHeader.Name] {
                     do {
                         _ = try await send("/echo", method: .post, header: [name: "1"], body: Data("1".utf8))
-                    } catch is InvalidRequest {
+                    } catch is HttpRequest.Invalid {
                         continue
                     }
-                    throw Failure(description: "Expected \(name) to be refused as an InvalidRequest, but it was sent.")
+                    throw Failure(
+                        description: "Expected \(name) to be refused as an HttpRequest.Invalid, but it was sent."
+                    )
                 }
             },
             Check("a body arrives byte for byte") {

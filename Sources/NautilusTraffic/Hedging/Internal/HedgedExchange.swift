@@ -155,7 +155,7 @@ extension HedgedExchange.Outcome {
         switch cause {
         case is NotPaid: return .budget
         case is RefreshError: return .sessionOver
-        case let refusal as WouldWait: return .heldBack(by: refusal.interceptor ?? "an interceptor")
+        case let refusal as AttemptContext.WouldWait: return .heldBack(by: refusal.interceptor ?? "an interceptor")
         default: return .heldBack(by: (error as? HttpError)?.cause ?? "an interceptor")
         }
     }
