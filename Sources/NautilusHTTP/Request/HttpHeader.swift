@@ -150,20 +150,6 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return merged
     }
 
-    /// Whether both are the same fields at the same address in memory, and so equal without comparing any. False does
-    /// not mean that they differ.
-    func isIdentical(to other: HttpHeader) -> Bool {
-        switch (storage, other.storage) {
-        case (.fields(let own), .fields(let others)):
-            // While both are held, changing one of them moves it.
-            own.withUnsafeBufferPointer { own in
-                others.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
-            }
-        case (.lines(let own), .lines(let others)): own.isIdentical(to: others)
-        default: false
-        }
-    }
-
     /// This header without the fields whose names are ``Name/isSensitive``.
     public var withoutSensitiveFields: HttpHeader {
         HttpHeader(fields.filter { !$0.name.isSensitive })

@@ -161,7 +161,7 @@ extension HttpRequest {
     /// - Throws: The errors of ``validate()``.
     package func validate(trusting checked: HttpHeader?) throws(HttpRequest.Invalid) {
         guard method.rawValue.isToken else { throw .method }
-        if checked.map(header.isIdentical) != true {
+        if header != checked {
             try header.validate()
             for field in header.fields where field.name.isWrittenByTransport { throw .reservedHeader(field.name) }
         }

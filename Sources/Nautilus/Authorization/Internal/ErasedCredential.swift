@@ -30,7 +30,10 @@ struct ErasedVersionedCredential: Sendable {
 extension ErasedCredential {
     /// The credential inside; `type` must be the type it had when its type was erased.
     func restored<Credential: Sendable>(as type: Credential.Type) -> Credential {
-        // A coordinator has credentials of one type only; a checked cast would look the type up for every attempt.
-        unsafeDowncast(self, to: CredentialBox<Credential>.self).credential
+        guard let box = self as? CredentialBox<Credential> else {
+            // A coordinator makes boxes of its own type only, and reads no other coordinator's.
+            preconditionFailure("a credential of another type")
+        }
+        return box.credential
     }
 }

@@ -57,11 +57,6 @@ struct FieldLines: Sendable {
         }
     }
 
-    /// Whether both are the same lines at the same address in memory.
-    func isIdentical(to other: FieldLines) -> Bool {
-        bytes.withUnsafeBytes { own in other.bytes.withUnsafeBytes { own.baseAddress == $0.baseAddress } }
-    }
-
     /// The fields of any lines, in order.
     ///
     /// A value is read as UTF-8 if it is valid UTF-8, and otherwise as Latin-1, the former encoding (RFC 9110 §5.5).
