@@ -16,21 +16,21 @@ public struct AttemptContext: Sendable {
     public var acceptedStatusCodes: HttpStatusCodes { fixed.value.acceptedStatusCodes }
     /// Whether this is the context of a subrequest, made by a call interceptor with ``CallContext/send(_:)``, rather
     /// than of the attempt's own request.
-    public var isSubrequest: Bool { subrequest > 0 }
+    package var isSubrequest: Bool { subrequest > 0 }
     /// The number of the subrequest among those of its attempt, from 1; 0 for the attempt's own request.
-    public private(set) var subrequest = 0
+    package private(set) var subrequest = 0
     /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
     /// The way in which the service writes and reads JSON, for an interceptor or a transport that does so, too.
-    public var coders: JsonCoders { fixed.value.coders?.coders ?? .standard }
+    package var coders: JsonCoders { fixed.value.coders?.coders ?? .standard }
     /// Ends the exchange when its time is over; nil when its task is cancelled instead.
     private var interruption: Interruption?
     /// The transport's report on the exchange; nil before that.
     private var progress: ExchangeProgress?
     /// The send, if it is one of the two of a hedge; nil if not.
     private(set) var hedged: HedgedSend?
-    /// Whether a request may be held back here. False for the second send of a hedge, which a ``NetworkInterceptor`` lets
-    /// through at once, or refuses by an error.
+    /// Whether a request may be held back here. False for the second send of a hedge, which a ``NetworkInterceptor``
+    /// lets through at once, or refuses by an error.
     public var mayWait: Bool { hedged?.sending != .second }
     /// The part that stays the same all the way.
     private let fixed: Boxed<Fixed>
@@ -134,14 +134,14 @@ extension AttemptContext {
     /// the request goes to the service's origin. False in a context that a test has made.
     ///
     /// For an interceptor that keeps the answers to users separate from those to anonymous calls.
-    public func willAuthorize(_ request: HttpRequest) -> Bool {
+    package func willAuthorize(_ request: HttpRequest) -> Bool {
         fixed.value.isAuthorized && request.origin == serviceOrigin
     }
 
     /// Does a part of the attempt that waits, and cancels it as soon as the session in which the call began is over.
     ///
-    /// - Parameter work: The wait. If it still returns a value when it is cancelled, such as a slot in a queue, that value
-    ///   is returned: the request is refused later, before it is written, and its slot can be given back.
+    /// - Parameter work: The wait. If it still returns a value when it is cancelled, such as a slot in a queue, that
+    ///   value is returned: the request is refused later, before it is written, and its slot can be given back.
     /// - Returns: The value of `work`.
     /// - Throws: The error of `work`; the session's end when it is over.
     public func wait<Value: Sendable>(
@@ -206,7 +206,7 @@ extension AttemptContext {
 
 extension AttemptContext {
     /// Whether the request is part of a running refresh, of any coordinator.
-    public var isPartOfRefresh: Bool { CredentialWork.isRefresh }
+    package var isPartOfRefresh: Bool { CredentialWork.isRefresh }
 
     /// Whether the request brings, refreshes or revokes a credential: it is part of a running refresh, or of a
     /// session's sign-in or revocation.

@@ -22,14 +22,14 @@ public struct HttpError: Error, Sendable {
         get { fields.value.request }
         set { fields.value.request = newValue }
     }
-    /// The response, with its body cut to ``bodyLimit``, or, if it was read while it arrived, to the part received
-    /// within ``bodyTime``; nil when there was none. If the failure is the body's, it has the part that could be read.
+    /// The response, with its body cut to 64 KiB, or, if it was read while it arrived, to the part received within a
+    /// second; nil when there was none. If the failure is the body's, it has the part that could be read.
     public var response: HttpResponse<Data>? {
         get { fields.value.response }
         set { fields.value.response = newValue }
     }
     /// Where redirects led before the failure; nil when there were none.
-    public var redirects: CallTrace.Redirects? {
+    package var redirects: CallTrace.Redirects? {
         get { fields.value.redirects }
         set { fields.value.redirects = newValue }
     }
@@ -43,12 +43,12 @@ public struct HttpError: Error, Sendable {
     /// The exchange that got the answer or failed; another call's when the answer was shared (see
     /// ``CallTrace/Exchange/call``). Nil when nothing was sent, and when an interceptor, a hook or the framework failed
     /// by itself.
-    public var exchange: CallTrace.Exchange? {
+    package var exchange: CallTrace.Exchange? {
         get { fields.value.exchange }
         set { fields.value.exchange = newValue }
     }
     /// The call that failed; ``CallIdentity/none`` until a call has taken the error up.
-    public var call: CallIdentity {
+    package var call: CallIdentity {
         get { fields.value.call }
         set { fields.value.call = newValue }
     }
@@ -86,19 +86,19 @@ public struct HttpError: Error, Sendable {
         set { fields.value.isOfSubrequest = newValue }
     }
     /// Whether a call has ended with this error; thrown inside another call, it is not that call's own failure.
-    public var isFinal: Bool { fields.value.isFinal }
+    package var isFinal: Bool { fields.value.isFinal }
 
     /// Marks the error as one that a call has ended with.
     mutating func markFinal() { fields.value.isFinal = true }
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.
-    public static let bodyLimit = HttpResponse<Data>.errorBodyLimit
+    package static let bodyLimit = HttpResponse<Data>.errorBodyLimit
 
     /// How long an error waits for the body of a streamed response after the header has said that it is an error: a
     /// second, in all. The status is known by then (RFC 9110 §6), and the failure, or another attempt, must not wait
     /// for a mere description; an error document follows right after its header.
-    public static let bodyTime = Duration.seconds(1)
+    package static let bodyTime = Duration.seconds(1)
 
     /// Creates an error, as a retrier with its own failure or a test does. Its trace is empty; the call fills it.
     ///
@@ -108,7 +108,7 @@ public struct HttpError: Error, Sendable {
     ///   - delivery: How far the request may have got. Default: `maybeExecuted`, the assumption that repeats nothing by
     ///     mistake.
     ///   - request: The request. Default: nil, none could be built.
-    ///   - response: The response, its body cut to ``bodyLimit``. Default: nil, there was none.
+    ///   - response: The response, its body cut to 64 KiB. Default: nil, there was none.
     ///   - retryAfter: How long the server asks to wait. Default: nil, it does not say.
     ///   - underlying: The error that led to it. Default: nil, none did.
     ///   - attempt: The failed attempt's number. Default: 0, none had begun.
@@ -184,7 +184,7 @@ extension HttpError {
     ///   - decoder: The decoder. Default: nil, a new one from the service's ``HttpService/coders``.
     /// - Returns: Nil when the server refused nothing, that is, when there was no response, or one with a success
     ///   status and a body that did not decode. Nil also when the body is not of that type, and when it is larger than
-    ///   ``bodyLimit``, since an error keeps only its beginning.
+    ///   64 KiB, since an error keeps only its beginning.
     public func responseBody<Body: Decodable>(
         as type: Body.Type = Body.self,
         decoder: JSONDecoder? = nil

@@ -9,9 +9,6 @@ extension HttpError {
     /// If the server says it with another status, such as 419, correct that with ``StatusCorrection``.
     ///
     /// False also once a refresh has failed, whose error then is ``FailureKind/authorization``.
-    ///
-    /// The answer is about the ``exchange`` that failed, which need not be the attempt's own: see
-    /// ``credentialTag(of:)``.
     public var rejectsCredential: Bool {
         guard kind != .authorization, let response, response.status == 401, isOwnAnswer else { return false }
         return !response.header.challenges.contains {
@@ -26,7 +23,7 @@ extension HttpError {
     /// hotel's network; after redirects that left the origin, even if they came back, since they have left the
     /// credential behind; and after a redirect that made a GET of the request: then the request was accepted, and only
     /// the page that it redirects to has answered with this status.
-    public var isOwnAnswer: Bool {
+    package var isOwnAnswer: Bool {
         guard let request = exchange?.request ?? request, let response, request.isToServiceOrigin else { return false }
         if let redirects, redirects.leftOrigin || redirects.becameGet { return false }
         return !response.isFromElsewhere(than: request.origin)
@@ -36,7 +33,7 @@ extension HttpError {
 extension HttpError {
     /// The tag of the session's credential that the failed request carried; nil when it carried none, and when the
     /// failure is not that of an exchange of this call.
-    public func credentialTag(of session: CallSession) -> CredentialTag? {
+    package func credentialTag(of session: CallSession) -> CredentialTag? {
         guard let exchange, exchange.call == call.id else { return nil }
         return exchange.tags.credentialTag(of: session)
     }

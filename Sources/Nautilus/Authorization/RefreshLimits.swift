@@ -74,7 +74,7 @@ public struct RefreshLimits: Sendable {
     /// ``maxLeeway``.
     ///
     /// A tenth keeps short-lived credentials from being refreshed all the time.
-    public func leeway(forLifetime lifetime: Duration) -> Duration {
+    package func leeway(forLifetime lifetime: Duration) -> Duration {
         min(maxLeeway, lifetime.clampedToCentury / 10)
     }
 }

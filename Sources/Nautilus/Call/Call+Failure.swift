@@ -98,7 +98,7 @@ extension HttpError {
     ///   - thrown: The error.
     ///   - stage: The stage of the call.
     ///   - delivery: Whether the request may have been executed, unless the error itself says so.
-    public init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
+    package init(wrapping thrown: any Error, stage: CallStage, delivery: Delivery) {
         switch thrown {
         case let error as HttpError where error.isFinal:
             // The error ended another call: its request and delivery say nothing about this one.

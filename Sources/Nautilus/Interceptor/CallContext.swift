@@ -9,25 +9,25 @@ public struct CallContext {
     /// The origin of the service's base URL: credentials go there and nowhere else.
     public var serviceOrigin: HttpOrigin { attempt.serviceOrigin }
     /// How long one exchange may take; nil for no limit.
-    public var timeout: Duration? { attempt.timeout }
+    package var timeout: Duration? { attempt.timeout }
     /// The time left until the call's deadline when it began; nil when there is no deadline.
     public var remaining: Duration? { attempt.remaining }
     /// Whether the response's body is read while it arrives; then interceptors find ``HttpResponse/body`` empty.
     public var streamsResponse: Bool { attempt.streamsResponse }
     /// The statuses that the request accepts as answers.
-    public var acceptedStatusCodes: HttpStatusCodes { attempt.acceptedStatusCodes }
+    package var acceptedStatusCodes: HttpStatusCodes { attempt.acceptedStatusCodes }
     /// Whether the call is anonymous, as ``HttpService/anonymous`` and ``Request/isAnonymous`` make it: it has no user.
     public var isAnonymous: Bool { path.isAnonymous }
-    /// The account of the call's user, as this interceptor has named it (``CallInterceptor/account(of:)``) when the call was
-    /// bound. Nil when it has named none, or names another one by now.
+    /// The account of the call's user, as this interceptor has named it (``CallInterceptor/account(of:)``) when the
+    /// call was bound. Nil when it has named none, or names another one by now.
     public var account: String? { path.account(at: depth) }
     /// The way in which the service writes and reads JSON, for an interceptor that does so, too.
-    public var coders: JsonCoders { attempt.coders }
-    /// Whether an answer is welcome that is not to a request of this call, such as a stored or a shared one. False when the
-    /// call's request could not read such an answer.
+    package var coders: JsonCoders { attempt.coders }
+    /// Whether an answer is welcome that is not to a request of this call, such as a stored or a shared one. False when
+    /// the call's request could not read such an answer.
     public let mayShare: Bool
     /// The key of the service's retriers (``RetrierFactory/sharingKey``); nil when the call shares with nobody.
-    public var sharingKey: SharingKey? { path.sharingKey }
+    package var sharingKey: SharingKey? { path.sharingKey }
 
     private let attempt: AttemptContext
     private let path: any CallPath
@@ -38,30 +38,19 @@ public struct CallContext {
     ///
     /// - Parameters:
     ///   - serviceOrigin: The origin of the service's base URL.
-    ///   - timeout: How long one exchange may take. Default: nil, no limit, so that a test needs no clock.
     ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
-    ///   - acceptedStatusCodes: The statuses that the request accepts. Default: the successes, as for most requests.
     ///   - isAnonymous: Whether the call is anonymous. Default: false, as for most calls.
     ///   - account: The account of the call's user. Default: nil, none.
     ///   - mayShare: Whether an answer is welcome that is not the call's own. Default: true.
-    ///   - sharingKey: The key of the service's retriers. Default: that of retriers which never retry.
     public init(
         serviceOrigin: HttpOrigin,
-        timeout: Duration? = nil,
         streamsResponse: Bool = false,
-        acceptedStatusCodes: HttpStatusCodes = .success,
         isAnonymous: Bool = false,
         account: String? = nil,
-        mayShare: Bool = true,
-        sharingKey: SharingKey? = AnyRetrierFactory.never.sharingKey
+        mayShare: Bool = true
     ) {
-        attempt = AttemptContext(
-            serviceOrigin: serviceOrigin,
-            timeout: timeout,
-            streamsResponse: streamsResponse,
-            acceptedStatusCodes: acceptedStatusCodes
-        )
-        path = NoCall(isAnonymous: isAnonymous, account: account, sharingKey: sharingKey)
+        attempt = AttemptContext(serviceOrigin: serviceOrigin, streamsResponse: streamsResponse)
+        path = NoCall(isAnonymous: isAnonymous, account: account)
         (self.mayShare, depth) = (mayShare, 0)
     }
 
@@ -69,13 +58,13 @@ public struct CallContext {
         (self.path, self.attempt, self.mayShare, self.depth) = (path, attempt, mayShare, depth)
     }
 
-    /// Sends a subrequest: a request in addition to the call's own, for instance to fetch a token first, or to poll a job.
-    /// Send subrequests one after the other.
+    /// Sends a subrequest: a request in addition to the call's own, for instance to fetch a token first, or to poll a
+    /// job. Send subrequests one after the other.
     ///
     /// It passes the network tier, is authorized by the call's credentials, follows redirects, and has the attempt's
-    /// timeout. Its answer is returned as it is, whatever its status, and nothing is retried. It has an exchange of its own
-    /// in the trace, and an `Idempotency-Key` of its own if it has one. It counts only for itself: what the server may have
-    /// done with it does not keep the call from another attempt.
+    /// timeout. Its answer is returned as it is, whatever its status, and nothing is retried. It has an exchange of its
+    /// own in the trace, and an `Idempotency-Key` of its own if it has one. It counts only for itself: what the server
+    /// may have done with it does not keep the call from another attempt.
     ///
     /// Pass the call's own request, changed or not, to `next`; send a request with any other meaning by this method.
     ///
@@ -84,25 +73,25 @@ public struct CallContext {
         try await path.sendSubrequest(request, attempt)
     }
 
-    /// Makes the same call again, with a retrier of its own, without the hook, and outside of this call: no deadline but its
-    /// own ends it. Its result is dropped.
+    /// Makes the same call again, with a retrier of its own, without the hook, and outside of this call: no deadline
+    /// but its own ends it. Its result is dropped.
     ///
     /// For an interceptor that learns from answers, such as a cache that answers at once and asks the server in a task
     /// of its own. The call passes all interceptors again, including this one. Nil in a context that a test has made.
     public var callAgain: (@Sendable () async -> Void)? { path.again }
 
-    /// The server's last answer to the call's request, whatever its status; nil as long as there is none. When `next` throws
-    /// because of a status, this is the whole response, of which the error keeps only a part.
-    public var lastAnswer: HttpResponse<Data>? { path.lastAnswer }
+    /// The server's last answer to the call's request, whatever its status; nil as long as there is none. When `next`
+    /// throws because of a status, this is the whole response, of which the error keeps only a part.
+    package var lastAnswer: HttpResponse<Data>? { path.lastAnswer }
 
     /// The exchanges of the call so far that belong to its latest attempt, in the order in which they were sent.
-    public var exchanges: [CallTrace.Exchange] { path.exchanges }
+    package var exchanges: [CallTrace.Exchange] { path.exchanges }
 
     /// Whether the call is to put a user's credential on a request: it has one, and the request goes to the service's
     /// origin. False in a context that a test has made.
     ///
     /// For an interceptor that keeps the answers to users separate from those to anonymous calls.
-    public func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
+    package func willAuthorize(_ request: HttpRequest) -> Bool { attempt.willAuthorize(request) }
 
     /// Whether the last attempt was not repeated for want of time.
     package var hasRunOutOfTime: Bool { path.hasRunOutOfTime }
@@ -125,7 +114,7 @@ public struct CallContext {
     }
 
     /// Whether the call is part of a refresh of a credential.
-    public var isPartOfRefresh: Bool { attempt.isPartOfRefresh }
+    package var isPartOfRefresh: Bool { attempt.isPartOfRefresh }
     /// Whether the call is part of a refresh, a sign-in or a revocation.
     public var isForCredential: Bool { attempt.isForCredential }
 }
@@ -149,7 +138,7 @@ protocol CallPath: AnyObject {
 /// In place of the call in a context that a test has made.
 private final class NoCall: CallPath {
     let isAnonymous: Bool
-    let sharingKey: SharingKey?
+    let sharingKey = AnyRetrierFactory.never.sharingKey
     private let account: String?
     var lastAnswer: HttpResponse<Data>? { nil }
     var exchanges: [CallTrace.Exchange] { [] }
@@ -158,8 +147,8 @@ private final class NoCall: CallPath {
     var hasRunOutOfTime: Bool { false }
     var hasLostAnswer: Bool { false }
 
-    init(isAnonymous: Bool, account: String?, sharingKey: SharingKey?) {
-        (self.isAnonymous, self.account, self.sharingKey) = (isAnonymous, account, sharingKey)
+    init(isAnonymous: Bool, account: String?) {
+        (self.isAnonymous, self.account) = (isAnonymous, account)
     }
 
     func account(at depth: Int) -> String? { account }

@@ -1,11 +1,11 @@
-/// A credential that a call's requests carry: a retrier names it when the call is bound (``Retrier/credentials``), and the
-/// call asks it for each request to the service's own origin.
+/// A credential that a call's requests carry: a retrier names it when the call is bound (``Retrier/credentials``), and
+/// the call asks it for each request to the service's own origin.
 ///
 /// ``CallAuthorizer`` is one, for a credential that calls share. Write your own for a credential that nothing else
 /// refreshes, such as a key that an agent hands out.
 public protocol CallCredential: Sendable {
-    /// The session that was current when the call was bound. The call ends with it, and what continues the call has to be
-    /// of the same one. Default: one that never ends, the same for all credentials.
+    /// The session that was current when the call was bound. The call ends with it, and what continues the call has to
+    /// be of the same one. Default: one that never ends, the same for all credentials.
     var session: CallSession { get }
     /// Whether the credential can surely be used now, so that a request need not wait before it takes its place in the
     /// lines of the service. Default: true.
@@ -68,8 +68,8 @@ extension CredentialTag: RequestTag {
 }
 
 extension HttpRequest {
-    /// Puts a credential on the request, and tags it: whoever writes it asks whether the session still goes on, the fields
-    /// are not printed, and an answer is only for this user.
+    /// Puts a credential on the request, and tags it: whoever writes it asks whether the session still goes on, the
+    /// fields are not printed, and an answer is only for this user.
     ///
     /// - Parameters:
     ///   - tag: Whose credential it is, and which version.
@@ -85,7 +85,7 @@ extension HttpRequest {
     }
 
     /// The tag of the session's credential that the request carries; nil when it carries none.
-    public func credentialTag(of session: CallSession) -> CredentialTag? { tags.credentialTag(of: session) }
+    package func credentialTag(of session: CallSession) -> CredentialTag? { tags.credentialTag(of: session) }
 }
 
 extension [any RequestTag] {

@@ -36,7 +36,7 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
 
     private let source: Locked<Source>
     /// Whether the chunks can be read only once.
-    public let isOneShot: Bool
+    package let isOneShot: Bool
     /// The total number of bytes; nil if it is not known in advance.
     public let length: Int64?
     /// The bytes or the file behind the chunks, for a transport that can send it directly; nil if chunks are made one

@@ -151,7 +151,7 @@ public struct HttpHeader: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// This header without the fields whose names are ``Name/isSensitive``.
-    public var withoutSensitiveFields: HttpHeader {
+    package var withoutSensitiveFields: HttpHeader {
         HttpHeader(fields.filter { !$0.name.isSensitive })
     }
 }

@@ -72,7 +72,7 @@ public struct HttpRequest: Sendable, Redacted {
 
     /// Whether the request carries a credential of a session, in whichever field, so that the answer is for this user
     /// only.
-    public var isAuthorized: Bool { !tags.isEmpty }
+    package var isAuthorized: Bool { !tags.isEmpty }
 
     /// Notes what the request now carries of a credential.
     ///

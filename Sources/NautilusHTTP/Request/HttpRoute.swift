@@ -13,7 +13,7 @@ public struct HttpRoute: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The values that were marked as secrets.
     package let secrets: [String]
     /// Whether the path ends in `/`.
-    public let hasTrailingSlash: Bool
+    package let hasTrailingSlash: Bool
 
     /// Creates a route from its components.
     ///

@@ -97,7 +97,7 @@ extension WebSocketClosure {
         public static let tlsHandshake: Code = 1015
 
         /// Whether the socket was closed normally: with 1000, or without a code.
-        public var isNormal: Bool { self == .normalClosure || self == .noStatusReceived }
+        package var isNormal: Bool { self == .normalClosure || self == .noStatusReceived }
 
         /// Whether a new connection may succeed, because the server went away or failed and does not blame the client.
         ///
@@ -110,9 +110,9 @@ extension WebSocketClosure {
             }
         }
 
-        /// Whether the code may be sent: 1000…1014, except the reserved 1004 and the codes that are only reported, 1005 and
-        /// 1006; and 3000…4999 (RFC 6455 §7.4).
-        public var isSendable: Bool {
+        /// Whether the code may be sent: 1000…1014, except the reserved 1004 and the codes that are only reported, 1005
+        /// and 1006; and 3000…4999 (RFC 6455 §7.4).
+        package var isSendable: Bool {
             switch rawValue {
             case 1004...1006: false
             case 1000...1014, 3000...4999: true

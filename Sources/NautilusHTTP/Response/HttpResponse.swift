@@ -29,10 +29,10 @@ public struct HttpResponse<Body: Sendable>: Sendable {
     /// ``exchange`` is nil.
     public var request: HttpRequest? { origins?.value.request }
     /// Whether the request has given the response its status, and not the server; see ``Request/status(of:)``.
-    public var isReclassified: Bool { origins?.value.received != nil }
+    package var isReclassified: Bool { origins?.value.received != nil }
     /// The response as the server sent it, without the request's own status, for an interceptor that gives it to calls
     /// of another type. Changes that an interceptor has made since then stay.
-    public var asReceived: HttpResponse {
+    package var asReceived: HttpResponse {
         guard let received = origins?.value.received else { return self }
         var response = self
         if status == received.counting.status { response.status = received.status }

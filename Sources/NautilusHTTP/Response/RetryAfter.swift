@@ -6,7 +6,7 @@ extension HttpHeader {
     /// `Retry-After` gives it in seconds or as a date (RFC 9110 §10.2.3); `retry-after-ms`, `x-ms-retry-after-ms` and
     /// `x-amz-retry-after`, of OpenAI, Azure and AWS, give milliseconds. A fraction is rounded up. A date is measured
     /// against the response's own `Date`, so that a server with a wrong clock is still understood; a date in the past
-    /// is zero. An absurdly large number still means to stay away, and becomes ``longestRetryAfter``. Of several values
+    /// is zero. An absurdly large number still means to stay away, and becomes 2³² - 1 s. Of several values
     /// the longest counts, so that no retry comes early, even if they have been joined into one field (`5, 10`), as URL
     /// loading does. A service names a further field with ``HttpService/retryAfterField``.
     ///
@@ -52,7 +52,7 @@ extension HttpHeader {
     }
 
     /// The longest time that is read from `Retry-After`, about 136 years, far below what overflows a `Duration`.
-    public static let longestRetryAfter = Duration.seconds(Int64(UInt32.max))
+    package static let longestRetryAfter = Duration.seconds(Int64(UInt32.max))
 }
 
 /// A header field of one service that says how long to wait, besides those that ``HttpHeader/retryAfter(now:)`` knows.

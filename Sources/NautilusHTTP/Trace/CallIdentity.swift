@@ -7,7 +7,7 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     public let id: UInt64
     /// The numbers of the calls within which this one was made, the innermost first and at most 16; empty when there is
     /// none, or when it had already ended then.
-    public let ancestors: [UInt64]
+    package let ancestors: [UInt64]
     /// The type of the call's request; nil for no call.
     package let requestType: (any Any.Type)?
 

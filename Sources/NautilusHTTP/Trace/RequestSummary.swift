@@ -11,9 +11,9 @@ public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
     /// secret, `.sensitive(value)` in the route, is `‹redacted›`.
     public let path: String
     /// Whether the request carries an `Idempotency-Key`.
-    public let hasIdempotencyKey: Bool
+    package let hasIdempotencyKey: Bool
     /// Whether the request went to the service's own origin: only then may it carry the service's credential.
-    public let isToServiceOrigin: Bool
+    package let isToServiceOrigin: Bool
 
     /// Summarises `request`; nil when its URL has no origin.
     public init?(_ request: HttpRequest, serviceOrigin: HttpOrigin) {
