@@ -4,37 +4,28 @@ import Nautilus
 ///
 /// ```swift
 /// struct FindNotes {
-///     var offset = 0
+///     var cursor: String?
 /// }
 /// extension FindNotes: JsonRequest, PaginatedRequest {
 ///     typealias Result = NotePage
 ///     var route: HttpRoute { ["notes"] }
-///     var query: HttpQuery { ["offset": offset] }
+///     var query: HttpQuery { ["cursor": cursor] }  // nil: left out
 ///
 ///     func items(of page: NotePage) -> [Note] { page.notes }
-///     func next(after page: HttpResponse<NotePage>) -> NextPage<Self>? {
-///         page.body.isLast ? nil : .request(FindNotes(offset: offset + page.body.notes.count))
-///     }
+///     var pagination: Pagination<Self> { .cursor(\.cursor) { $0.body.nextCursor } }
 /// }
 /// for try await note in FindNotes().items(with: service) { … }
 /// ```
-/// The usual ways of asking need less code: ``NumberPaginatedRequest``, ``CursorPaginatedRequest`` and
-/// ``LinkPaginatedRequest``.
 public protocol PaginatedRequest: Request {
     /// An item of a page.
     associatedtype Item: Sendable
 
     /// Returns the items of a page, in order; empty if there are none. An empty page is not the end of the list, which
-    /// only ``next(after:)`` tells.
+    /// only ``pagination`` tells.
     func items(of page: Result) -> [Item]
 
-    /// Tells how to ask for the page after this request's own; nil if this is the last page.
-    ///
-    /// Called once for each page, on the request that the page answers.
-    ///
-    /// - Parameter page: The response, with its header.
-    /// - Throws: Any error; it is thrown in place of the next page, with kind `custom`.
-    func next(after page: HttpResponse<Result>) throws -> NextPage<Self>?
+    /// How to ask for the page after this request's own: by number, by cursor, by link, or in a way of your own.
+    var pagination: Pagination<Self> { get }
 }
 
 extension PaginatedRequest where Result: Sequence, Result.Element: Sendable {
@@ -125,7 +116,7 @@ public enum PaginationError: PrintableError, Hashable {
         switch self {
         case .loop(let page):
             "Page \(page) leads back to one that was read before, so reading on would never end; "
-                + "check that next(after:) takes the place of the next page from the response, not from the request, "
+                + "check that its pagination takes the place of the next page from the response, not from the request, "
                 + "or report it to those who run the server."
         case .invalidLink(let page):
             "Page \(page) leads to something that is no http or https URL; check where its link is read."
@@ -134,7 +125,7 @@ public enum PaginationError: PrintableError, Hashable {
                 + "as behind a proxy that ends TLS, or ask for pages by number or cursor."
         case .unreadableLink(let relation):
             "The page's link \(relation) cannot be read, so the list would end too early; have the server write "
-                + "Link: <URL>; rel=\"\(relation)\", or read the page's field in a next(after:) of your own."
+                + "Link: <URL>; rel=\"\(relation)\", or read the page's field in a custom pagination."
         case .onlyEmptyPages(let count):
             "\(count) pages in a row have held nothing, and there are more; read pages(with:), which shows each of them, "
                 + "or check that items(of:) finds what a page holds."

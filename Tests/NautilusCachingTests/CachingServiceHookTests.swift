@@ -171,13 +171,14 @@ struct CachingServiceHookTests {
 
     @Test("the pages of a list, which belong to one account, are told apart")
     func pages() async throws {
-        struct ListNotes: NumberPaginatedRequest, Hashable {
+        struct ListNotes: PaginatedRequest, Hashable {
             typealias Result = String
             var page = 1
             var route: HttpRoute { ["notes"] }
             var query: HttpQuery { ["page": page] }
             func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
             func items(of page: String) -> [String] { [page] }
+            var pagination: Pagination<Self> { .number(\.page) }
         }
         let world = World()
         for _ in 1...2 {

@@ -338,12 +338,12 @@ struct HttpCacheTests {
 }
 
 /// A list that goes on where a field of its header says.
-private struct TokenPages: JsonRequest, CursorPaginatedRequest {
+private struct TokenPages: JsonRequest, PaginatedRequest {
     typealias Result = [Int]
     var cursor: String?
     var route: HttpRoute { [] }
     var query: HttpQuery { ["page": cursor] }
 
     func items(of page: [Int]) -> [Int] { page }
-    func cursor(after page: HttpResponse<[Int]>) -> String? { page.header["X-Next-Page-Token"] }
+    var pagination: Pagination<Self> { .cursor(\.cursor) { $0.header["X-Next-Page-Token"] } }
 }

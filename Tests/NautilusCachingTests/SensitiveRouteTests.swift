@@ -163,9 +163,10 @@ struct SensitiveRouteTests {
 
     @Test("F31a: the next page's URL, which the server has named, hides the secret component as well")
     func pages() async throws {
-        struct List: JsonRequest, LinkPaginatedRequest {
+        struct List: JsonRequest, PaginatedRequest {
             typealias Result = [Int]
             var route: HttpRoute { ["hooks", .sensitive(SensitiveRouteTests.secret)] }
+            var pagination: Pagination<Self> { .link() }
         }
         let transport = ScriptedTransport(
             .reply(header: ["Link": "</hooks/\(Self.encoded)/2>; rel=\"next\""], text: "[1]"),

@@ -35,9 +35,9 @@ struct PageLinkTests {
 
     @Test("a list is read backwards by another relation")
     func backwards() async throws {
-        struct Backwards: JsonRequest, LinkPaginatedRequest {
+        struct Backwards: JsonRequest, PaginatedRequest {
             typealias Result = [Int]
-            var linkRelation: String { "prev" }
+            var pagination: Pagination<Self> { .link("prev") }
             var route: HttpRoute { ["numbers", "last"] }
         }
         let transport = ScriptedTransport(

@@ -23,7 +23,7 @@ struct PageLoopTests {
                 Issue.record("the circle should be found")
             } catch let error as PageFailure {
                 #expect(error.pagination == .loop(page: page))
-                #expect("\(error.error)".contains("check that next(after:) takes the place of the next page"))
+                #expect("\(error.error)".contains("check that its pagination takes the place of the next page"))
             }
             #expect(count.value == page)
             #expect(transport.count == page, "what has been read is not asked for again")
@@ -165,9 +165,7 @@ private struct LivePages: PaginatedRequest {
         return (1...2).map { LiveItem(number: page * 2 + $0, live: live) }
     }
 
-    func next(after page: HttpResponse<[LiveItem]>) -> NextPage<Self>? {
-        page.header["X-Last"] == nil ? .request(LivePages(live: live, cursor: cursor + 1)) : nil
-    }
+    var pagination: Pagination<Self> { .number(\.cursor) { $0.header["X-Last"] != nil } }
 }
 
 /// A transport that remembers nothing.

@@ -216,7 +216,7 @@ struct PageSequenceTests {
         #endif
     }
 
-    @Test("an error of next(after:) surfaces after its page")
+    @Test("an error of a custom pagination surfaces after its page")
     func failingNext() async throws {
         let transport = ScriptedTransport(.json([1]))
         var iterator = FailingPages().pages(with: PageService(transport: transport)).makeAsyncIterator()

@@ -19,13 +19,14 @@ package struct NumberPage: Codable, Sendable {
 }
 
 /// Pages by number.
-package struct NumberedPages: JsonRequest, NumberPaginatedRequest {
+package struct NumberedPages: JsonRequest, PaginatedRequest {
     package typealias Result = NumberPage
     package var page = 1
     package var route: HttpRoute { ["numbers"] }
     package var query: HttpQuery { ["page": page] }
 
     package func items(of page: NumberPage) -> [Int] { page.numbers }
+    package var pagination: Pagination<Self> { .number(\.page) }
 
     package init(page: Int = 1) {
         self.page = page
@@ -33,14 +34,14 @@ package struct NumberedPages: JsonRequest, NumberPaginatedRequest {
 }
 
 /// Pages by number, of which one says that it is the last.
-package struct CountedPages: JsonRequest, NumberPaginatedRequest {
+package struct CountedPages: JsonRequest, PaginatedRequest {
     package typealias Result = NumberPage
     package var page = 1
     package var route: HttpRoute { ["numbers"] }
     package var query: HttpQuery { ["page": page] }
 
     package func items(of page: NumberPage) -> [Int] { page.numbers }
-    package func isLast(_ page: HttpResponse<NumberPage>) -> Bool { page.body.isLast == true }
+    package var pagination: Pagination<Self> { .number(\.page) { $0.body.isLast == true } }
 
     package init(page: Int = 1) {
         self.page = page
@@ -48,14 +49,14 @@ package struct CountedPages: JsonRequest, NumberPaginatedRequest {
 }
 
 /// Pages by cursor.
-package struct CursorPages: JsonRequest, CursorPaginatedRequest {
+package struct CursorPages: JsonRequest, PaginatedRequest {
     package typealias Result = NumberPage
     package var cursor: String?
     package var route: HttpRoute { ["numbers"] }
     package var query: HttpQuery { ["cursor": cursor] }
 
     package func items(of page: NumberPage) -> [Int] { page.numbers }
-    package func cursor(after page: HttpResponse<NumberPage>) -> String? { page.body.next }
+    package var pagination: Pagination<Self> { .cursor(\.cursor) { $0.body.next } }
 
     package init(
         cursor: String? = nil
@@ -65,7 +66,7 @@ package struct CursorPages: JsonRequest, CursorPaginatedRequest {
 }
 
 /// Pages by a cursor in the body, as of a search.
-package struct SearchPages: JsonRequest, CursorPaginatedRequest {
+package struct SearchPages: JsonRequest, PaginatedRequest {
     package typealias Result = NumberPage
     package var cursor: String?
     package var method: HttpMethod { .post }
@@ -73,7 +74,7 @@ package struct SearchPages: JsonRequest, CursorPaginatedRequest {
     package var body: HttpBody { .json(["cursor": cursor ?? ""]) }
 
     package func items(of page: NumberPage) -> [Int] { page.numbers }
-    package func cursor(after page: HttpResponse<NumberPage>) -> String? { page.body.next }
+    package var pagination: Pagination<Self> { .cursor(\.cursor) { $0.body.next } }
 
     package init(
         cursor: String? = nil
@@ -83,12 +84,13 @@ package struct SearchPages: JsonRequest, CursorPaginatedRequest {
 }
 
 /// Pages by link; the page is the list.
-package struct LinkedPages: JsonRequest, LinkPaginatedRequest {
+package struct LinkedPages: JsonRequest, PaginatedRequest {
     package typealias Result = [Int]
     package var url: (any UrlConvertible)?
     package var header: HttpHeader = [:]
     package var route: HttpRoute { ["numbers"] }
     package var query: HttpQuery { ["filter": "odd"] }
+    package var pagination: Pagination<Self> { .link() }
 
     package init(
         url: (any UrlConvertible)? = nil,
@@ -103,7 +105,7 @@ package struct FailingPages: JsonRequest, PaginatedRequest {
     package struct Failure: Error {}
     package typealias Result = [Int]
     package var route: HttpRoute { [] }
-    package func next(after page: HttpResponse<[Int]>) throws -> NextPage<Self>? { throw Failure() }
+    package var pagination: Pagination<Self> { .custom { _ in throw Failure() } }
 
     package init() {}
 }
@@ -125,7 +127,7 @@ package struct PageService: HttpService {
     package let transport: any HttpTransport
     package var clock: any Clock<Duration> = ContinuousClock()
     package var header: HttpHeader = [:]
-    package var retrierFactory: any RetrierFactory = NilRetrier.factory()
+    package var retrierFactory: any RetrierFactory = .never
     package var apiUrl: any UrlConvertible { "https://api.example.com/v1" }
 
     package func mapError(_ error: HttpError) -> PageFailure { PageFailure(error: error) }
@@ -134,7 +136,7 @@ package struct PageService: HttpService {
         transport: any HttpTransport,
         clock: any Clock<Duration> = ContinuousClock(),
         header: HttpHeader = [:],
-        retrierFactory: any RetrierFactory = NilRetrier.factory()
+        retrierFactory: any RetrierFactory = .never
     ) {
         (self.transport, self.clock, self.header, self.retrierFactory) = (transport, clock, header, retrierFactory)
     }

@@ -11,7 +11,7 @@ public struct ListNotes {
         self.page = page
     }
 }
-extension ListNotes: JsonRequest, NumberPaginatedRequest {
+extension ListNotes: JsonRequest, PaginatedRequest {
     /// A page.
     public typealias Result = NotePage
 
@@ -26,6 +26,6 @@ extension ListNotes: JsonRequest, NumberPaginatedRequest {
 
     /// The page's notes.
     public func items(of page: NotePage) -> [Note] { page.notes }
-    /// Whether the server has no more.
-    public func isLast(_ page: HttpResponse<NotePage>) -> Bool { self.page >= page.body.pageCount }
+    /// By number, up to the last page that the server names.
+    public var pagination: Pagination<Self> { .number(\.page) { page >= $0.body.pageCount } }
 }

@@ -31,7 +31,7 @@ struct PageReader<R: PaginatedRequest, Failure: Error>: Sendable {
         position = .end
         if let limit, number >= limit { return }
         do {
-            guard let next = try target.request.next(after: page) else { return }
+            guard let next = try target.request.pagination.next(target.request, page) else { return }
             let following = try target.following(next, after: page, number: number, with: service)
             if let identity = following.identity(with: service), loops.visit(identity) {
                 throw PaginationError.loop(page: number)

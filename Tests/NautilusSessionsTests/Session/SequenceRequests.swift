@@ -8,7 +8,7 @@ struct ItemPage: Codable, Sendable {
     let next: String?
 }
 
-struct ListItems: JsonRequest, CursorPaginatedRequest {
+struct ListItems: JsonRequest, PaginatedRequest {
     typealias Result = ItemPage
     let id: String
     var cursor: String?
@@ -16,7 +16,7 @@ struct ListItems: JsonRequest, CursorPaginatedRequest {
     var query: HttpQuery { ["cursor": cursor] }
 
     func items(of page: ItemPage) -> [String] { page.items }
-    func cursor(after page: HttpResponse<ItemPage>) -> String? { page.body.next }
+    var pagination: Pagination<Self> { .cursor(\.cursor) { $0.body.next } }
 }
 
 struct Feed: Request {

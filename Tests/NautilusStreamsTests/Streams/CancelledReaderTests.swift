@@ -58,7 +58,7 @@ struct CancelledReaderTests {
         struct Numbers: PaginatedRequest, JsonRequest {
             typealias Result = [Int]
             var route: HttpRoute { [] }
-            func next(after page: HttpResponse<[Int]>) -> NextPage<Self>? { nil }
+            var pagination: Pagination<Self> { .custom { _ in nil } }
         }
         let script = ScriptedTransport(.reply(text: "[1, 2, 3, 4, 5]"))
         let service = AnyHttpService(apiUrl: "api.example.com", transport: script)

@@ -11,9 +11,10 @@ import Testing
 struct SequenceRedactionTests {
     private static let secret = "s3cr3t"
 
-    private struct Numbers: JsonRequest, LinkPaginatedRequest {
+    private struct Numbers: JsonRequest, PaginatedRequest {
         typealias Result = [Int]
         var route: HttpRoute { [] }
+        var pagination: Pagination<Self> { .link() }
     }
 
     private struct Feed: Request {

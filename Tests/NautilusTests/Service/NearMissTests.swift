@@ -149,12 +149,6 @@ struct NearMissTests {
         var body: HttpBody { .json(parameters) }
     }
 
-    struct Pages: JsonRequest, LinkPaginatedRequest {
-        typealias Result = [Int]
-        let linkRelation: String? = "prev"
-        let route: HttpRoute = ["notes"]
-    }
-
     struct Chat: StreamRequest {
         typealias Message = String
         typealias Result = String
@@ -193,7 +187,6 @@ struct NearMissTests {
                 "method: Verb", "url: Optional<URL>", "params: Array<URLQueryItem>",
             ]
         )
-        #expect(Self.properties(service.diagnose(Pages())) == ["linkRelation: Optional<String>"])
         #expect(Self.properties(service.diagnose(OwnData())) == [])
         #expect(Self.properties(service.diagnose(Bookmark())) == [])
     }

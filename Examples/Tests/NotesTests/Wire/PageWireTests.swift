@@ -8,9 +8,10 @@ import Testing
 @Suite("Pages over real sockets", .timeLimit(.minutes(10)))
 struct PageWireTests {
     /// A list by links.
-    private struct Shells: JsonRequest, LinkPaginatedRequest {
+    private struct Shells: JsonRequest, PaginatedRequest {
         typealias Result = [Int]
         var route: HttpRoute { ["shells"] }
+        var pagination: Pagination<Self> { .link() }
     }
 
     @Test(

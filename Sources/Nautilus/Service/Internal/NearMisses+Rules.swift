@@ -112,7 +112,6 @@ extension NearMisses {
             Rule("isAnonymous", Bool.self),
             Rule("allowsHedging", Bool.self),
             Rule("allowsBodyAcrossOrigins", Bool.self),
-            Rule("linkRelation", String.self),
             Rule(name: "encoder", type: "JSONEncoder") { isCoder($0, JSONEncoder.self, otherThan: request.encoder) },
             Rule(name: "decoder", type: "JSONDecoder") { value in
                 json.map { isCoder(value, JSONDecoder.self, otherThan: $0.decoder) } ?? false

@@ -314,9 +314,10 @@ private struct GetAnything: Request {
     var acceptedStatusCodes: HttpStatusCodes { [.success, 304] }
 }
 
-private struct GetPages: LinkPaginatedRequest {
+private struct GetPages: PaginatedRequest {
     typealias Result = Data
     var route: HttpRoute { [] }
+    var pagination: Pagination<Self> { .link() }
     func items(of page: Data) -> [Int] { [] }
 }
 
