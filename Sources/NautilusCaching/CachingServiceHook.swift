@@ -1,7 +1,7 @@
 import Nautilus
 
-/// A hook that remembers the results of requests for a while, and answers the same requests from memory.
-///
+/// A hook that remembers the results of requests for a while, and answers the same requests from memory. The server has
+/// no say in how long results are good.
 /// ```swift
 /// struct NotesService {
 ///     let cache = CachingServiceHook(for: .seconds(300), account: { "" })
@@ -11,14 +11,9 @@ import Nautilus
 ///     var hook: any ServiceHook { cache }
 /// }
 /// ```
-/// Keep the hook in a stored property: a hook that `hook` creates anew each time remembers nothing. An answer costs a
-/// dictionary lookup, since nothing is built or decoded. The server has no say in how long results are good.
-///
-/// The key is the request's type and value, so the hook remembers only `Hashable` requests, and only GET and HEAD. Call
-/// ``remove(_:)`` after a change, and ``removeAll()`` when anything else changes that answers depend on, such as a
-/// header of the service. Services at one base URL whose `coders` differ need a hook each.
-///
-/// `==`, `hash(into:)` and `deinit` of requests and results must not call the hook, which runs them under its lock.
+/// Keep the hook in a stored property, or it remembers nothing. The key is the request's type and value: only
+/// `Hashable` GETs and HEADs are remembered. Services at one base URL whose `coders` differ need a hook each. `==`,
+/// `hash(into:)` and `deinit` of requests and results run under the hook's lock, and must not call the hook.
 public final class CachingServiceHook: ServiceHook {
     private let account: @Sendable () -> String?
     private let stopwatch: Stopwatch

@@ -2,8 +2,7 @@ import Foundation
 import Nautilus
 
 /// An interceptor that answers requests from the server's earlier answers, by the server's rules: a private cache (RFC
-/// 9111).
-///
+/// 9111). The guide `Caching` lists what is stored and what never is.
 /// ```swift
 /// struct NotesService {
 ///     let cache = HttpCache()
@@ -13,14 +12,9 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [cache] }
 /// }
 /// ```
-/// Keep the cache in a stored property: a cache that `interceptors` creates anew each time remembers nothing. An
-/// answer from the cache takes no slot and waits for nothing, not even for a credential. It has an `Age`, but no URL
-/// unless the server was asked; the call's trace tells which was the case.
-///
-/// A request says with its own `Cache-Control` what it accepts. Answers to requests with a credential are stored only
-/// if ``CacheAccounts`` keeps accounts apart. Put interceptors that set a field which `Vary` names before the cache:
-/// if one behind it sets such a field, the cache has each answer validated. The guide `Caching` lists what is stored
-/// and what never is.
+/// Keep the cache in a stored property, or it remembers nothing. An answer from the cache waits for nothing, not even
+/// for a credential. It has an `Age`, but no URL unless the server was asked; the trace tells which was the case.
+/// Answers to requests with a credential are stored only if ``CacheAccounts`` keeps accounts apart.
 public final class HttpCache: CallInterceptor {
     let accounts: CacheAccounts
     let appFields: Set<HttpHeader.Name>
@@ -30,26 +24,23 @@ public final class HttpCache: CallInterceptor {
     let staleIfError: Int64
     private let wallClock: @Sendable () -> Date
 
-    /// Creates a cache that is empty, or starts with what its folder contains.
+    /// Creates a cache that is empty, or starts with the content of its folder.
     ///
     /// - Parameters:
-    ///   - maxBytes: The approximate number of bytes of memory that responses may take; the least recently used go first.
-    ///     Default: 16 MiB, which holds thousands of JSON documents, but only a few images.
-    ///   - maxResponseBytes: The largest response that is stored, in memory and on disk. Default: nil, an eighth of
-    ///     `maxBytes`, so that no single response empties the cache.
-    ///   - folder: The folder in which responses are also kept. Default: nil, none, since responses on disk stay there
-    ///     after the user has signed out, unless ``removeAll(ofAccount:)`` is called.
-    ///   - accounts: How answers to different users are kept apart. Default: answers to requests with a credential are
-    ///     not stored, the only safe way while their accounts are unknown.
-    ///   - appFields: Fields that say which app is calling and not which user, such as `X-Api-Key`: without a user's
-    ///     credential besides, their answers are stored like those to anonymous calls. Default: none, since such a field
-    ///     may hold a secret.
-    ///   - heuristicCap: The longest time for which a response is fresh if it does not say how long: a tenth of the
-    ///     time since `Last-Modified`, up to this cap. Default: 24 hours; with zero, such responses are always validated.
-    ///   - staleIfError: For how long a stale response stands in for a failed answer, if the server does not say. Above
-    ///     zero, responses are also stored for this purpose alone, unless `no-cache` or `must-revalidate` forbids it.
-    ///     Default: zero, not at all: a reload (`max-age=0`) that fails is a failure, even if the stored response is fresh.
-    ///   - wallClock: The time of day, for comparison with servers' dates. Default: the system's.
+    ///   - maxBytes: The approximate memory for responses, in bytes; the least recently used go first. Default: 16 MiB,
+    ///     which holds thousands of JSON documents, but only a few images.
+    ///   - maxResponseBytes: The largest response to store, in bytes. Default: nil, an eighth of `maxBytes`, so that no
+    ///     single response empties the cache.
+    ///   - folder: Where responses are also kept. Default: nil, none: on disk, they outlive a sign-out unless you call
+    ///     ``removeAll(ofAccount:)``.
+    ///   - accounts: How users are kept apart. Default: no answer to a request with a credential is stored.
+    ///   - appFields: Fields that name the app, not the user, such as `X-Api-Key`; they do not count as a credential.
+    ///     Default: none, since such a field may hold a secret.
+    ///   - heuristicCap: The longest time that a response without a lifetime is fresh: a tenth of the time since its
+    ///     `Last-Modified`, up to this. Default: 24 hours. With zero, such responses are always validated.
+    ///   - staleIfError: How long a stale response stands in for a failed answer, if the server does not say. Default:
+    ///     zero, since a reload that fails should fail. Above zero, more responses are stored; see the guide `Caching`.
+    ///   - wallClock: The time of day, to compare with servers' dates. Default: the system's.
     public init(
         maxBytes: Int = 16 << 20,
         maxResponseBytes: Int? = nil,

@@ -2,8 +2,7 @@ import Foundation
 import Nautilus
 
 /// An interceptor that makes one exchange of identical GETs and HEADs that are under way at the same time: the first is
-/// sent, and the others get its answer.
-///
+/// sent, and the others get its answer or its failure.
 /// ```swift
 /// struct NotesService {
 ///     let coalescing = RequestCoalescing(accounts: .separate { _ in session.userId })
@@ -13,13 +12,9 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [coalescing] }
 /// }
 /// ```
-/// Keep it in a stored property: an object that `interceptors` creates anew each time never sees two requests.
-///
-/// Requests are identical if they have the same method, URL, header, timeout and account, and accept the same redirects
-/// as answers. The first makes the exchange with all its attempts, and the others get its answer or its failure. Each
-/// waits until its own deadline at most, reads the answer by its own type, and asks for itself if it cannot. Calls
-/// share only if their retriers are alike (`RetrierFactory/sharingKey`). A request that is made after a POST, or
-/// another unsafe method, gets no answer from before it. The guide `Caching` says which outcomes are not shared.
+/// Keep it in a stored property, or it never sees two requests. Requests are identical if method, URL, header, timeout,
+/// account and accepted redirects are the same, and their retriers are alike (`RetrierFactory/sharingKey`). Each call
+/// waits until its own deadline at most. The guide `Caching` says which outcomes are not shared.
 public final class RequestCoalescing: CallInterceptor {
     /// What the others get.
     struct Outcome: Sendable {

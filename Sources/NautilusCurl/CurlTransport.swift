@@ -3,25 +3,19 @@
     import NautilusHTTP
     import FoundationNetworking
 
-    /// The default transport on Linux, if there is a usable libcurl; see `PlatformTransport`. It drives libcurl,
-    /// which Foundation's networking has loaded anyway, without Foundation's layer above it.
-    ///
+    /// The default transport on Linux, if there is a usable libcurl; see `PlatformTransport`. It uses the libcurl that
+    /// Foundation's networking has loaded anyway. Its protocol is HTTP/1.1, even over TLS.
     /// ```swift
     /// let uploads = CurlTransport(
     ///     configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
     /// )
     /// ```
     /// Like `URLSessionTransport`, it follows no redirects, answers no challenges, keeps no cookies, caches nothing,
-    /// retries nothing, and has a timeout only for connecting. Its protocol is HTTP/1.1, even over TLS. The guide
-    /// `BodiesAndStreams` says what it does with header fields, codings and streamed bodies.
-    /// - A failure is `Delivery.notSent` exactly when not a byte of the request was written, whatever its kind.
-    /// - libcurl repeats a request by itself if a kept connection turns out to be closed before any byte of an answer
-    ///   came, but only an idempotent request or one with an `Idempotency-Key`. Any other request reaches the server
-    ///   at most once, and fails with `networkConnectionLost`, maybe executed.
-    /// - A child process that was forked without `exec` cannot use it.
+    /// retries nothing, and has a timeout only for connecting. The guide `BodiesAndStreams` lists the other rules.
     ///
     /// Share an instance: each has its own connections and, from its first exchange on, a thread for all its sockets.
-    /// It ends both when it is released and its last exchange has ended.
+    /// Both end once the instance has been released and its last exchange has ended. A child process that was forked
+    /// without `exec` cannot use it.
     public final class CurlTransport: InterruptibleTransport {
         /// An instance to share, with the default ``Configuration``.
         public static let shared = CurlTransport()

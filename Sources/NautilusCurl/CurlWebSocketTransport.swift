@@ -8,19 +8,13 @@
     ///
     /// libcurl makes the connection, with the proxies and the TLS settings of a ``CurlTransport``, whose thread also
     /// serves it. The protocol above (RFC 6455) is this library's own, without extensions: messages are not compressed.
-    ///
     /// ```swift
     /// let sockets = CurlWebSocketTransport(configuration: .init(messageLimit: 1_048_576))
     /// ```
     /// It follows no redirects, retries nothing, and has a timeout only for connecting. An open socket does not count
-    /// among the connections of its ``CurlTransport``. A server whose handshake breaks RFC 6455 §4.1 is refused.
-    /// - `send` returns when the system has taken all of the message. Cancelling it stops only a message that has not
-    ///   begun. At most ``Configuration/messagesAhead`` messages are read ahead, so a slow reader slows down the
-    ///   server.
-    /// - If the server breaks the rules, the socket is closed with a code (§7.1.7): 1007 for text that is not UTF-8,
-    ///   which `receive()` throws as a `WebSocketClosure`; 1009 for a message that is too large, for which it throws
-    ///   `TransportError.responseTooLarge(limit:)`; otherwise 1002. After a broken connection, the error's code is
-    ///   `networkConnectionLost`.
+    /// among the connections of its ``CurlTransport``. `send` returns when the system has taken all of the message;
+    /// cancelling it stops only a message that has not begun. At most ``Configuration/messagesAhead`` messages are read
+    /// ahead. The guide `WebSockets` says what happens if the server breaks the rules.
     public struct CurlWebSocketTransport: WebSocketTransport {
         /// An instance for the whole process, over ``CurlTransport/shared`` and with the default ``Configuration``.
         public static let shared = CurlWebSocketTransport()

@@ -3,25 +3,19 @@ import Nautilus
 import Observation
 
 /// A service for each environment, one of which is selected, such as staging for testers and production for everyone
-/// else. The selection can change while the app runs.
-///
+/// else. The selection can change while the app runs. The switch is itself a service.
 /// ```swift
-/// enum NotesEnvironment: String { case staging, production }
-///
 /// let notes = ServiceSwitch(NotesEnvironment.production, remembering: .userDefaults("environment")) { environment in
 ///     NotesService(environment)
 /// }
 /// notes.select(.staging)
 /// ```
-/// The switch is itself a service. A call stays in the environment where it began, with all its attempts, as do the
-/// pages of a list and the connections of a stream or a web socket. Each environment's service is made once and kept,
-/// with its own session, cache and budget if it makes them itself; its user stays signed in while another one is
-/// selected.
+/// A call stays in the environment where it began, with all its attempts, as do the pages of a list and the connections
+/// of a stream. Each environment's service is made once and kept, with its own session, cache and budget if it makes
+/// them itself. If the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable.
 ///
-/// Have a session sign in and refresh through the service of its own environment, never through the switch: another
-/// environment may be selected by then, and would be sent the session's secrets.
-///
-/// If the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable.
+/// A session must sign in and refresh through the service of its own environment, never through the switch: it could
+/// send the session's secrets to another environment.
 public final class ServiceSwitch<Environment: Hashable & Sendable, Service: HttpService>: ConfiguredService {
     /// The error that calls throw, which is the services' own.
     public typealias RequestError = Service.RequestError

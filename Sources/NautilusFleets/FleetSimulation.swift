@@ -2,14 +2,9 @@ import Nautilus
 import NautilusTesting
 
 /// A simulation of many clients, each with your own service, against a modelled server, in virtual time. It shows what
-/// your retries do to a server that struggles.
-///
+/// your retries do to a server that struggles. The guide `WhyBudgets` has a whole example.
 /// ```swift
-/// let server = FleetServer(
-///     workers: 10,
-///     serviceTime: .constant(.milliseconds(10)),
-///     outages: [FleetOutage(.stalled, from: .seconds(10), for: .seconds(10))]
-/// )
+/// let server = FleetServer(workers: 10, serviceTime: .constant(.milliseconds(10)))
 /// let load = FleetLoad.poisson(callsPerSecond: 800, for: .seconds(60))
 /// let report = try await FleetSimulation(clients: 100, load: load, server: server).run("ours") { client in
 ///     NotesService(transport: client.transport, clock: client.clock, random: client.random)
@@ -17,9 +12,8 @@ import NautilusTesting
 ///     GetNote(id: call.number)
 /// }
 /// ```
-/// Nothing of the client is modelled: each call takes the same path as in production, through your retriers,
-/// interceptors and time limits. The same seed gives the same report, and calls begin at the same times whatever the
-/// service does, so two policies can be compared call by call.
+/// Each call takes the same path as in production, through your retriers, interceptors and time limits. The same seed
+/// gives the same report, and calls begin at the same times whatever the service does, so you can compare two policies.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public struct FleetSimulation: Sendable {
     /// How many clients there are.

@@ -10,12 +10,9 @@ import Nautilus
 /// No call is made before a reader waits for the first page, nor after it has left the loop. Each reader gets all pages
 /// from the first one, by calls of its own. After an error or the last page, the reader gets nil.
 ///
-/// A list belongs to the session in which its reader was made. When that session is over, the sequence ends
-/// with the service's error for the `RefreshError` that says how, even if the next page has already arrived: that
-/// page is not for the next user.
-///
-/// Errors are of type `Failure`. `next()` is typed so everywhere, and a loop on systems with typed sequences (macOS 15,
-/// iOS 18 and Linux); in a loop on older systems, the error has that type, too, but the compiler does not know it.
+/// A list belongs to the session in which its reader was made. When that session is over, the sequence ends with the
+/// service's error for the `RefreshError` that says how: a page that arrives later is not for the next user. The errors
+/// are of type `Failure`, although a loop on systems before macOS 15 and iOS 18 has `any Error`.
 public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, Sendable {
     /// A page, with its status, its header and the trace of its call.
     public typealias Element = HttpResponse<R.Result>

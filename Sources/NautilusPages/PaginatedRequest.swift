@@ -1,7 +1,6 @@
 import Nautilus
 
-/// A request for one page of many, whose response tells how to ask for the next page.
-///
+/// A request for one page of many, whose response tells how to ask for the next page: by ``Pagination``.
 /// ```swift
 /// struct FindNotes {
 ///     var cursor: String?
@@ -14,7 +13,6 @@ import Nautilus
 ///     func items(of page: NotePage) -> [Note] { page.notes }
 ///     var pagination: Pagination<Self> { .cursor(\.cursor) { $0.body.nextCursor } }
 /// }
-/// for try await note in FindNotes().items(with: service) { … }
 /// ```
 public protocol PaginatedRequest: Request {
     /// An item of a page.

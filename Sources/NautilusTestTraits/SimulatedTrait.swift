@@ -3,24 +3,19 @@
     import Testing
 
     /// A trait that runs tests of Swift Testing in a `Simulation`: on one thread, in an order that a seed decides, and
-    /// on a clock that never waits.
-    ///
+    /// on a clock that never waits. On a suite, it applies to each test, and their simulations share nothing.
     /// ```swift
     /// @Suite(.simulated) struct OrderTests {
-    ///     let server = ScriptedTransport()
+    ///     let server = ScriptedTransport(.status(429, header: [.retryAfter: "30"]), .status(201))
     ///
     ///     @Test func waitsAsLongAsTheServerAsks() async throws {
-    ///         server.on(.post, "/orders", .status(429, header: [.retryAfter: "30"]), .status(201))
     ///         try await PlaceOrder().schedule(with: Shop(transport: server))
     ///         #expect(server.attempts[1].start - server.attempts[0].start >= .seconds(30))
     ///     }
     /// }
     /// ```
-    /// Anything that a test creates without naming a clock uses the simulation's. On a suite, the trait applies to each
-    /// of its tests, and their simulations share nothing.
-    ///
-    /// A test on the main actor leaves the simulation, and so does one that starts an unstructured `Task`, as
-    /// `Simulation` says.
+    /// Anything that a test creates without naming a clock uses the simulation's. A test on the main actor leaves the
+    /// simulation, and so does one that starts an unstructured `Task`, as `Simulation` says.
     public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         /// The seed of each test's simulation.
         let seed: UInt64

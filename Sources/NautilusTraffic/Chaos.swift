@@ -6,8 +6,7 @@ import Nautilus
 #endif
 
 /// An interceptor that causes the trouble that networks and servers cause, so that a staging build meets it before
-/// users do.
-///
+/// users do. It is off until ``isOn`` is set, so it does no harm in a release. It stands next to the wire.
 /// ```swift
 /// struct NotesService {
 ///     let chaos = Chaos(seed: 7, .failure(rate: 0.05), .answer(status: 503, rate: 0.05), .droppedAnswer(rate: 0.02))
@@ -17,13 +16,9 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [chaos] }
 /// }
 /// ```
-/// It is off until ``isOn`` is set, so that a chaos left in a service does no harm in a release. It stands next to the
-/// wire, so that everything else treats its trouble as the network's.
-///
-/// The seed and the request's number alone decide the fate of a request. The first request is number 1, and so on in
-/// the order of arrival; each retry has its own number. The faults are tried in order, each at its rate: delays add up,
-/// and the first other fault that strikes ends the request. Failures made here have a ``ChaosError`` underneath, and
-/// answers made here have the field ``mark``.
+/// The seed and the request's number, counted from 1 in the order of arrival, decide its fate; a retry has its own. The
+/// faults are tried in order: delays add up, and the first other fault that strikes ends the request. Failures made
+/// here have a ``ChaosError`` underneath, and answers the field ``mark``.
 public final class Chaos: NetworkInterceptor {
     private struct State {
         var isOn: Bool

@@ -2,8 +2,7 @@ import Foundation
 import Nautilus
 
 /// An interceptor that stops sending to an origin that keeps failing, and now and then sends one request to see whether
-/// the origin has recovered.
-///
+/// the origin has recovered. The guide `Traffic` says what counts as a failure.
 /// ```swift
 /// struct NotesService {
 ///     let breaker = CircuitBreaker()
@@ -13,14 +12,9 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [breaker] }
 /// }
 /// ```
-/// While the circuit is open, requests fail at once with `FailureKind.refused`: nothing of them is sent, and the error
-/// says when to come back. `BackoffRetrier` waits until then if that fits into its cap. Each origin has its own
-/// circuit, shared by all calls that pass the same instance: keep the breaker in a stored property.
-///
-/// These count as failures of the origin: the failing statuses of ``CircuitLimits``, timeouts, deadlines if most of the
-/// attempt's time passed after the request was sent, and failures of the network other than the device's own. A request
-/// that was cancelled, or that queued until its deadline, does not count; if it was the probe, the next request
-/// becomes the probe.
+/// While the circuit is open, requests fail at once with `FailureKind.refused`: nothing is sent, and the error says
+/// when to come back. `BackoffRetrier` waits until then if that fits into its cap. Each origin has its own circuit,
+/// shared by all calls that pass the same instance: keep the breaker in a stored property.
 public final class CircuitBreaker: NetworkInterceptor {
     /// A change of a circuit.
     public typealias Event = CircuitEvent

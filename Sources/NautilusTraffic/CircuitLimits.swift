@@ -19,21 +19,18 @@ public struct CircuitLimits: Sendable {
     /// Creates limits.
     ///
     /// - Parameters:
-    ///   - failureRate: From 0.01 to 1; values outside are clamped, and NaN gives the default. Default: 0.5: more
-    ///     requests do not help a server that fails every second one, while a server that fails every third still
-    ///     serves two of three.
-    ///   - minimumThroughput: Less than 1 counts as 1. Default: 20, since two of three requests may fail by chance.
-    ///   - failuresInARow: How many failures without a success in between open the circuit, however slowly they come: few
-    ///     requests pass where ``Pacing`` observes the `Retry-After` of a server that is down. Less than 1 counts as 1;
-    ///     `Int.max` means never. Default: nil, as many as `minimumThroughput`, but 10 at most: a server that serves half
-    ///     of its requests fails ten in a row once in a thousand times.
-    ///   - window: At least a millisecond. An outcome counts for 90 to 100 % of the window. Default: 10 s, long enough
-    ///     to judge by an app's traffic, short enough to open soon after an outage begins.
-    ///   - pause: Default: exponential from 5 s to 60 s with equal jitter, since a restart takes seconds and an outage
-    ///     minutes, and the probes of a whole fleet must not come together. Never less than a millisecond.
-    ///   - failingStatuses: Default: 500…599, with which the server itself says that it has failed; a 4xx is the
-    ///     request's fault. Add 429 if your rate limit signals overload. By default it counts as a request to slow
-    ///     down, which retriers and their gate heed, and not as a failure.
+    ///   - failureRate: From 0.01 to 1, clamped. Default, also for NaN: 0.5. More requests do not help a server that
+    ///     fails every second one; one that fails every third still serves two of three.
+    ///   - minimumThroughput: At least 1. Default: 20, since two of three requests may fail by chance.
+    ///   - failuresInARow: How many failures without a success open the circuit, however slowly they come, as behind
+    ///     ``Pacing``. At least 1; `Int.max` means never. Default: nil, `minimumThroughput`, but 10 at most: a server
+    ///     that serves half of its requests fails ten in a row once in a thousand times.
+    ///   - window: At least a millisecond; an outcome counts for 90 to 100 % of it. Default: 10 s, long enough to judge
+    ///     by an app's traffic, short enough to open soon.
+    ///   - pause: At least a millisecond. Default: 5 s to 60 s, exponential, with equal jitter: a restart takes
+    ///     seconds, an outage minutes, and the probes of a fleet must not come together.
+    ///   - failingStatuses: Default: 500…599, by which the server says that it has failed. Add 429 if it signals
+    ///     overload; otherwise it is a request to slow down, which retriers and their gate heed.
     public init(
         failureRate: Double = 0.5,
         minimumThroughput: Int = 20,

@@ -3,7 +3,6 @@ import Nautilus
 
 /// An interceptor that limits how many requests to an origin are under way at once; the others wait, the most urgent
 /// first.
-///
 /// ```swift
 /// struct NotesService {
 ///     let limit = ConcurrencyLimit(8)
@@ -14,12 +13,8 @@ import Nautilus
 /// }
 /// ```
 /// Each origin has its own slots, shared by all calls that pass the same instance: keep the limit in a stored property.
-/// A request holds its slot until its answer, redirects included, and none while it waits for a credential. The wait
-/// counts towards the call's deadline, but not towards the request's timeout.
-///
-/// Waiting requests go by higher `RequestPriority` first, then by order of arrival; low ones may wait for as long as
-/// others keep coming. Requests of a refresh or a sign-in go to the front of the queue, however long it is, since
-/// others may wait for the credential. A second send (`Hedging`) takes a free slot, or is not made.
+/// A request holds its slot until its answer. The wait counts towards the call's deadline, but not towards the
+/// request's timeout. The guide `Traffic` says in which order requests go.
 public final class ConcurrencyLimit: NetworkInterceptor {
     private let slots: Locked<SlotTable<Waiter<Void>>>
 

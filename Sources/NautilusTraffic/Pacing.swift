@@ -2,8 +2,7 @@ import Foundation
 import Nautilus
 
 /// An interceptor that makes requests wait while the server says that it accepts no more, with `Retry-After`,
-/// `RateLimit` or its predecessors; it also keeps the client's own rate, if there is one.
-///
+/// `RateLimit` or its predecessors. It also keeps the client's own rate, if there is one.
 /// ```swift
 /// struct NotesService {
 ///     let pacing = Pacing()
@@ -13,13 +12,9 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [pacing] }
 /// }
 /// ```
-/// Keep the pacing in a stored property: its limits are shared by all calls that pass the same instance. Requests go at
-/// once as long as a limit allows it; beyond that they wait for its reset, in the order of arrival. The wait counts
-/// towards the call's deadline, but not towards the request's timeout. A call fails at once if its wait would exceed
-/// its deadline or the longest wait.
-///
-/// The server cannot say which requests it counts together: name that with `partition`, for example if one client
-/// serves several users. The guide `TrafficInDepth` says which fields are read, and in which order requests go.
+/// Keep it in a stored property: calls through one instance share its limits. The wait counts towards the call's
+/// deadline, but not towards the request's timeout. A call fails at once if its wait would exceed its deadline or the
+/// longest wait. The guide `TrafficInDepth` says which fields are read, and in which order requests go.
 public final class Pacing: NetworkInterceptor {
     private let partition: (@Sendable (HttpRequest) -> String)?
     let clock: any Clock<Duration>
@@ -30,23 +25,19 @@ public final class Pacing: NetworkInterceptor {
     /// Creates pacing that knows of no limits yet.
     ///
     /// - Parameters:
-    ///   - rate: How many requests may be sent in a given time, for a server that documents its limits elsewhere, or
-    ///     refuses without reporting them. It holds for each partition and within any such time, wherever it begins.
-    ///     Combine it with a ``ConcurrencyLimit``, so that requests do not pile up behind it. Default: nil, as many as
-    ///     the server accepts.
-    ///   - maxWaiting: How many requests may wait for one partition; more fail at once. Less than 0 counts as 0.
-    ///     Default: nil, 100: behind a hundred others, a request is no longer of use to its caller. With a `rate`, as
-    ///     many as may go within the longest wait, if those are more.
-    ///   - maxWait: The longest wait; a request that would have to wait longer fails at once. Default: 60 s, like the
-    ///     cap of a backoff. It also limits the effect of a server's mistake: each time that long has passed, or a
-    ///     minute if that is longer, one request is sent nevertheless, and its answer replaces the known limit.
-    ///   - interval: The mean time between two releases after a wait. Default: 20 ms: the server does not get the whole
-    ///     queue at once, and the last of a hundred waits two seconds longer. A faster `rate` shortens the interval.
-    ///   - partition: Names the quotas that a request draws on; the name is never shown. Default: nil, all requests to
-    ///     an origin share the same quotas.
-    ///   - clock: The clock that measures limits and sleeps. Default: `ContinuousClock`, since time passes for the
-    ///     server while the device sleeps.
-    ///   - random: The source of a release's moment within its turn. Default: the system's generator.
+    ///   - rate: How many requests of a partition may be sent within any such time. Combine it with a
+    ///     ``ConcurrencyLimit``. Default: nil, as many as the server accepts.
+    ///   - maxWaiting: How many requests of a partition may wait; more fail at once. At least 0. Default: nil, 100,
+    ///     since behind a hundred others a request is too late; with a `rate`, as many as go within the longest wait,
+    ///     if more.
+    ///   - maxWait: The longest wait; a request that would wait longer fails at once. Default: 60 s, like the cap of a
+    ///     backoff. After that long, or a minute if longer, one request is sent all the same, lest the server be
+    ///     mistaken.
+    ///   - interval: The mean time between two releases after a wait. A faster `rate` shortens it. Default: 20 ms: the
+    ///     last of a hundred waits two seconds longer, and the server does not get the whole queue at once.
+    ///   - partition: Names the quotas that a request draws on, never shown. Default: nil, the same for an origin.
+    ///   - clock: Measures limits and sleeps. Default: `ContinuousClock`, which runs while the device sleeps.
+    ///   - random: The source of a release's moment within its slot. Default: the system's generator.
     public init(
         rate: RequestRate? = nil,
         maxWaiting: Int? = nil,

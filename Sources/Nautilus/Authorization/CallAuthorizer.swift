@@ -1,21 +1,16 @@
-/// One call's handle on a credential that calls share: authorizes the call's requests with the newest version, and has
-/// it refreshed when the server has rejected it.
+/// One call's handle on a credential that calls share. It authorizes the call's requests with the newest version of the
+/// credential, and has the credential refreshed when the server has rejected it.
 ///
-/// A retrier that authorizes its call has one among its ``Retrier/credentials``, and answers a failure like this:
-///
+/// A retrier that authorizes its call has one among its ``Retrier/credentials``, and answers a failure like this. The
+/// guide `Authorization` has the whole retrier.
 /// ```swift
-/// guard let tag = authorizer.rejectedTag(in: failure), failure.isSafeToRepeat, !hasRefreshed else {
-///     return .doNotRetry
-/// }
+/// guard let tag = authorizer.rejectedTag(in: failure), failure.isSafeToRepeat, !hasRefreshed else { return false }
 /// hasRefreshed = true
 /// do {
 ///     try await authorizer.refresh(rejecting: tag)
 ///     return true
-/// } catch {
-///     return .fail(with: failure.asAuthorizationFailure(error))
-/// }
+/// } catch { return .fail(with: failure.asAuthorizationFailure(error)) }
 /// ```
-/// The guide `Authorization` has the whole retrier.
 public struct CallAuthorizer<Credential: Sendable>: CallCredential {
     /// The session that was current when the authorizer was made.
     public let session: CallSession
@@ -84,10 +79,9 @@ public struct CallAuthorizer<Credential: Sendable>: CallCredential {
 }
 
 extension CredentialSource {
-    /// Creates retriers that authorize every request with the credential, and that repeat an attempt with a fresh
-    /// credential, once in a call, when the server has rejected its own. They retry nothing else: compose them with
-    /// ``BackoffRetrier``.
-    ///
+    /// Creates retriers that authorize every request with the credential. If the server has rejected the credential of
+    /// an attempt, they repeat the attempt with a fresh one, once in a call. They retry nothing else: compose them with
+    /// ``BackoffRetrier``. For more than that, write a retrier of your own with a ``CallAuthorizer``.
     /// ```swift
     /// var retrierFactory: any RetrierFactory {
     ///     .composed(
@@ -98,8 +92,6 @@ extension CredentialSource {
     ///     )
     /// }
     /// ```
-    /// For more than that, write a retrier of your own with a ``CallAuthorizer``.
-    ///
     /// - Parameter write: Puts the credential on a request to the service's own origin. An error that it throws is the
     ///   attempt's failure.
     public func authorization(

@@ -39,18 +39,15 @@ extension RefreshCoordinator.VersionedCredential: Redacted {
 /// Changes by another process come in through ``adopt(_:since:)``, before a call asks for its credential. Changes by
 /// this process go out in the refresh: it takes the store's lock, reads the store again, sends the credential only if
 /// no other process has refreshed it, and saves the new one before it returns.
-///
 /// ```swift
 /// let epoch = coordinator.epoch  // before the look
 /// let record = try store.load()
-/// if record.session != known.session {
-///     coordinator.adopt(.signedIn(record.token), since: epoch)
-/// } else if record.token != known.token {
-///     coordinator.adopt(.refreshed(record.token), since: epoch)
+/// let isSameSession = record.session == known.session  // a number drawn at each sign-in
+/// if !isSameSession || record.token != known.token {
+///     coordinator.adopt(isSameSession ? .refreshed(record.token) : .signedIn(record.token), since: epoch)
 /// }
 /// ```
-/// The record has to distinguish a refresh from a sign-in, here by a number drawn at each sign-in. The guide
-/// SeveralProcesses has the complete procedure.
+/// The guide `SeveralProcesses` has the complete procedure.
 extension RefreshCoordinator {
     /// A point in the session's history; every sign-in, sign-out, fresh credential and expiry begins a new one.
     public struct Epoch: Hashable, Sendable {

@@ -3,12 +3,10 @@
 /// A hundred calls that fail together must not cause a hundred refreshes: spending a rotating refresh token twice ends
 /// the session. So every attempt is authorized with a ``VersionedCredential``, and a rejected call hands it back. Only
 /// the first call to hand back the present generation starts a refresh; the others wait for it, or get its result.
-///
 /// ```swift
-/// let coordinator = RefreshCoordinator<Token>(lifetime: { $0.lifetime }) { expired in
+/// let coordinator = RefreshCoordinator<Token>(credential: token, lifetime: { $0.lifetime }) { expired in
 ///     try await RefreshToken(expired).schedule(with: AccountService())
 /// }
-/// coordinator.signIn(token)
 /// var credential = try await coordinator.credential()  // before sending: waits for a refresh in flight
 /// credential = try await coordinator.refresh(rejecting: credential)  // after a 401: at most one refresh for all
 /// ```
@@ -38,22 +36,16 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///
     /// - Parameters:
     ///   - credential: The credential of a user who is signed in already. Default: nil, no user.
-    ///   - lifetime: How long a credential serves, from its receipt; nil, the default, for no expiry. Called once for
-    ///     each credential. For a stored credential, return the rest of its lifetime.
-    ///   - origins: The origins to which the credential may be sent. Default: ``CredentialOrigins/first``, the first
-    ///     one it is sent to, since most services have one origin.
+    ///   - lifetime: How long a credential serves from its receipt; for a stored one, the rest of its lifetime. Called
+    ///     once for each credential. Default: nil, no expiry.
+    ///   - origins: Where the credential may be sent. Default: the first it is sent to, as most services have one.
     ///   - limits: The bounds of refreshing. Default: those of ``RefreshLimits``.
-    ///   - clock: The clock that measures expiry, limits and pauses. Default: `ContinuousClock`, which ignores changes
-    ///     of the wall clock, and keeps running while the device sleeps.
+    ///   - clock: Measures expiry, limits and pauses. Default: `ContinuousClock`, which runs while the device sleeps.
     ///   - random: The source of the cool-down's jitter. Default: the system's generator.
-    ///   - observer: An observer of the starts and ends of refreshes. Default: none.
-    ///   - listener: Called with every event, in order, before ``events`` get it, and outside of all locks. Default:
-    ///     none.
-    ///   - refresh: Turns the credential into a new one, which keeps what the reply leaves out, such as a
-    ///     `refresh_token` (RFC 6749 §6). Runs in a task of its own, once at a time if it obeys its cancellation; see
-    ///     ``RefreshLimits/grace``. It throws ``TerminalRefreshFailure`` to end the session; for other errors,
-    ///     ``RefreshFailure`` tells which of them pass with time. `HttpError` conforms to it, a service's own error
-    ///     does not.
+    ///   - observer: Is notified when a refresh starts or ends. Default: none.
+    ///   - listener: Called with every event in order, before ``events`` get it, outside of all locks. Default: none.
+    ///   - refresh: Makes a new credential, which keeps what the reply leaves out, in a task of its own. It throws
+    ///     ``TerminalRefreshFailure`` to end the session; a ``RefreshFailure`` says whether to try again.
     public convenience init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },

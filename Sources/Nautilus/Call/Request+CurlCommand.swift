@@ -5,15 +5,13 @@ extension Request {
     /// print(try await GetNote(id: 7).curlCommand(with: service))
     /// // curl --request GET --user-agent Nautilus 'https://api.example.com/v1/notes/7'
     /// ```
-    /// Shows the request as it and the service declare it, including ``HttpService/asyncHeader``. Additions by
-    /// interceptors and the retrier, such as a session's token, are missing, since asking for them could begin a
-    /// refresh.
+    /// The command includes ``HttpService/asyncHeader``. It leaves out what interceptors and the retrier add, such as a
+    /// session's token: asking for a token could begin a refresh.
     ///
     /// - Parameters:
     ///   - service: The service that the call would go to.
-    ///   - showsSecrets: Whether queries, secret path components, the values of sensitive fields, and the body are
-    ///     shown, so that the command sends exactly this request. Default: false, since such a command ends up in logs
-    ///     and tickets.
+    ///   - showsSecrets: Whether to show queries, secret path components, the values of sensitive fields, and the body.
+    ///     Default: false, since such a command ends up in logs and tickets. With true, it sends exactly this request.
     /// - Throws: The service's own error, for a request that cannot be built.
     public func curlCommand<S: HttpService>(
         with service: S,

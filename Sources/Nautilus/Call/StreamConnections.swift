@@ -1,8 +1,8 @@
 /// The connections of a stream, one after the other, each a call of its own. For one task at a time.
 ///
-/// The stream decides what is read over a connection, and how. This type decides what follows a connection's end. All
-/// connections belong to the environment and the session in which this value was created.
-///
+/// The stream reads from a connection, and this type decides what follows when the connection ends: it reconnects by
+/// the rules of server-sent events, which the guide `DownloadsAndEvents` lists. All connections belong to the
+/// environment and the session in which this value was created.
 /// ```swift
 /// var connections = StreamConnections(of: request, with: service)
 /// while true {
@@ -11,11 +11,7 @@
 ///     try await connections.waitForNext(after: end)
 /// }
 /// ```
-/// The first connection is a call like any other. Then the service's retrier decides on each end and each failure,
-/// which are marked as ``HttpError/isReconnect``: neither attempts nor budgets count there. One retrier is asked until
-/// a connection has served, so that its delays grow; after that a new one. A connection has served if something was
-/// received over it, or if it has lasted for ten seconds. A failed try is followed by another after a second at the
-/// earliest. After a burst of at most five, connections follow one another a second apart in the long run.
+/// The service's retrier decides on each end and each failure; ``HttpError/isReconnect`` is true there.
 public struct StreamConnections<R: Request> {
     /// The call that all connections continue; it is not run itself.
     private let calls: CallBinding<R>

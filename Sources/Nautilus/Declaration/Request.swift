@@ -3,18 +3,17 @@ import Foundation
 /// One endpoint of an API, declared as a value.
 ///
 /// ```swift
-/// struct GetNote {
-///     let id: Int
-/// }
+/// struct GetNote { let id: Int }
+///
 /// extension GetNote: JsonRequest {
 ///     typealias Result = Note
 ///     var route: HttpRoute { ["notes", id] }
 /// }
 /// ```
-/// Everything has a default except ``Result``, ``route`` and, unless `Result` is `Void`, `Data` or `String`,
-/// `decode(_:)`; a ``JsonRequest`` has a default for `decode(_:)`, too. Properties are read again for every attempt.
-/// Two things stay as the first attempt had them: an `Idempotency-Key` with its body, since servers compare the two,
-/// and a stream that can be read only once.
+/// Everything has a default except ``Result``, ``route`` and `decode(_:)`. A ``JsonRequest`` has a default for
+/// `decode(_:)`, too, as has a `Result` of `Void`, `Data` or `String`. Properties are read again for every attempt,
+/// with two exceptions. An `Idempotency-Key` stays with its body, since servers compare the two. A stream that can be
+/// read only once stays as the first attempt had it.
 public protocol Request<Result>: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
@@ -96,11 +95,9 @@ public protocol Request<Result>: Sendable {
     /// another origin, whatever this property says.
     var allowsBodyAcrossOrigins: Bool { get }
 
-    /// The status that counts for an answer, where the server says it otherwise: a failure in the body of a 200, a 403
-    /// for an expired token.
-    ///
-    /// It acts in every respect like a server's. A 401 has the credential refreshed; a 503 is retried, counts for a
-    /// circuit breaker, does not win a hedge, and is not stored as a success.
+    /// The status that counts for an answer, if the server reports it in another way: a failure in the body of a 200,
+    /// or a 403 for an expired token. It acts in every respect like a server's: a 401 refreshes the credential, a 503
+    /// is retried.
     /// ```swift
     /// func status(of response: HttpResponse<Data>) -> AnswerStatus {
     ///     guard let failure = try? JSONDecoder().decode(Failure.self, from: response.body) else {
@@ -109,10 +106,9 @@ public protocol Request<Result>: Sendable {
     ///     return AnswerStatus(failure.status, retryAfter: failure.seconds.map { .seconds($0) })
     /// }
     /// ```
-    /// Called for each answer as soon as it has arrived, before interceptors and retriers see it, and again for one
-    /// that another call's request has got. If the body is read as it arrives, it is empty here.
-    ///
-    /// Default: the answer's own.
+    /// Called for each answer as soon as it has arrived, before interceptors and retriers see it, and again for an
+    /// answer that this call shares with another. If the body is read as it arrives, it is empty here. Default: the
+    /// answer's own.
     func status(of response: HttpResponse<Data>) -> AnswerStatus
     /// Makes the result from the response's body. Runs off the caller's actor.
     ///

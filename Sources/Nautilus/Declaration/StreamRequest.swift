@@ -3,21 +3,17 @@ import Foundation
 /// A web socket of an API, as a value: where it is, and which messages go each way.
 ///
 /// ```swift
-/// struct Chat {
-///     let room: String
-/// }
+/// struct Chat { let room: String }
+///
 /// extension Chat: JsonStreamRequest {
 ///     typealias Message = Line
 ///     typealias Result = Line
 ///     var route: HttpRoute { ["rooms", room] }
 /// }
-/// let chat = try await Chat(room: "shells").schedule(with: service)
-/// try await chat.send(Line(text: "Hello"))
-/// for try await line in chat { print(line.text) }
 /// ```
 /// Everything has a default except ``Message``, ``Result``, ``encode(_:)`` and ``decode(_:)``. ``encode(_:)`` has one,
 /// too, if ``Message`` is `String`, `Data`, ``WebSocketMessage`` or `Never`, as has ``decode(_:)`` if ``Result`` is one
-/// of the first three; a ``JsonStreamRequest`` has both.
+/// of the first three. A ``JsonStreamRequest`` has both.
 public protocol StreamRequest<Message>: Sendable {
     /// The messages that are sent; `Never` for a client that only listens.
     associatedtype Message: Sendable

@@ -10,9 +10,8 @@ public enum CallTierStage: Int, Sendable {
     case sharing
 }
 
-/// Wraps every call of a service as a whole, with all its attempts, before a credential has been asked for: caches, shares,
-/// logs.
-///
+/// Wraps every call of a service as a whole, with all its attempts, before the call needs a credential: for caches,
+/// shared requests and logs. To see or change each attempt, write a ``NetworkInterceptor``.
 /// ```swift
 /// struct RequestId: CallInterceptor {
 ///     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
@@ -22,12 +21,9 @@ public enum CallTierStage: Int, Sendable {
 ///     }
 /// }
 /// ```
-/// Its changes of a request are made in every attempt; all else is read anew for each. To see or change each attempt, write
-/// a ``NetworkInterceptor``.
-///
-/// When an interceptor sends a request to another origin, fields set by the service or the request stay behind if their
-/// names are sensitive (``HttpHeader/Name/isSensitive``), such as `Cookie` or `X-Api-Key`; a sensitive field with a
-/// different value goes along.
+/// Every attempt repeats its changes of the request; all else is read anew. If it sends a request to another origin,
+/// sensitive fields of the service and the request (``HttpHeader/Name/isSensitive``) stay behind, unless their value
+/// has been replaced.
 public protocol CallInterceptor: HttpInterceptor {
     /// The rest of the path.
     typealias Next = CallNext

@@ -1,24 +1,17 @@
 import Foundation
 
-/// Gives every request that is not idempotent a key, by which the server recognises a repetition.
-///
+/// Gives every request that is not idempotent a key, by which the server recognises a repetition
+/// (draft-ietf-httpapi-idempotency-key-header).
 /// ```swift
 /// var interceptors: [any HttpInterceptor] { [IdempotencyKeys()] }
 /// var retrierFactory: any RetrierFactory {
 ///     BackoffRetrier.factory(.standard.with { $0.condition = .standard.retryingKeysInProgress() })
 /// }
 /// ```
-/// With a key, a POST counts as idempotent: retriers repeat it even if it may have been executed. So use this only for
-/// an API that promises to heed `Idempotency-Key` on every endpoint that the service calls; an API that ignores it
-/// would execute a repeated POST twice.
-///
-/// There is one key per call, the same in all its attempts: the call keeps the first key, with the body that it was
-/// sent with. GET, HEAD, PUT, DELETE, OPTIONS and TRACE need none. A request's own key stays: if the app stores a key
-/// with its purpose, the server recognises a repetition even after the app was restarted. Put it in front of interceptors
-/// that change bodies: a key that is drawn for a body of their making is another one in each attempt, and makes nothing
-/// repeatable.
-///
-/// Source: draft-ietf-httpapi-idempotency-key-header.
+/// With a key, a POST counts as idempotent: retriers repeat it even if it may have been executed. So use this only if
+/// the API promises to heed `Idempotency-Key` on every endpoint that the service calls. A call keeps its first key, and
+/// the body sent with it, in all attempts. A request's own key stays. Put this in front of interceptors that change
+/// bodies: a key for a body of theirs would be another one in each attempt, and makes nothing repeatable.
 public struct IdempotencyKeys: CallInterceptor {
     private let makeKey: @Sendable () -> String
 

@@ -8,11 +8,10 @@
 /// }
 /// ```
 /// A call asks its hook at most once, and reports its end at most once: a failure, or a success that is not the hook's
-/// own answer. A call that was cancelled before it began, or had no time left to begin, reports its failure without
-/// having asked. The question and the report of a success come in the same task.
+/// own answer. The question and the report of a success come in the same task. A call that was cancelled, or had no
+/// time left, before it began reports its failure without having asked.
 ///
-/// To wrap every attempt, write a ``CallInterceptor``; for several hooks, see ``around(_:)``; to remember
-/// results, see `CachingServiceHook`.
+/// See also ``CallInterceptor``, ``around(_:)`` and `CachingServiceHook`.
 public protocol ServiceHook: ServicePart {
     /// The hook of one call, asked when the call is bound, before its retrier is made; it must return at once. Default: this
     /// hook, for all calls.

@@ -2,22 +2,20 @@ import Foundation
 import Nautilus
 
 extension TokenEndpoint {
-    /// Begins a sign-in by browser: the authorization code grant with PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252).
-    ///
-    /// Nothing is sent. State and verifier are 32 random bytes each, from the system's generator.
+    /// Begins a sign-in by browser: the authorization code grant with PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252). Nothing
+    /// is sent. State and verifier are 32 random bytes each, from the system's generator.
     ///
     /// - Parameters:
-    ///   - redirect: The URL that the browser comes back to, as registered: `https`, `http` to this machine (RFC 8252
-    ///     §7.3), or a scheme of the app's own (§7.1). It has no fragment.
+    ///   - redirect: The registered URL that the browser comes back to, without a fragment: `https`, `http` to this
+    ///     machine (RFC 8252 §7.3), or a scheme of the app's own (§7.1).
     ///   - scope: The scope to ask for. Default: nil, the server's own choice.
-    ///   - parameters: More parameters for the server, such as `prompt`, `login_hint`, `audience` or several `resource`
-    ///     (RFC 8707), sent sorted by name. The client's own are not added, since the browser's URL is no place for
-    ///     secrets. Default: none, which every server accepts.
+    ///   - parameters: More parameters, such as `prompt`, `login_hint` or `audience`, sent sorted by name. The client's
+    ///     own are not added, since the browser's URL is no place for secrets. Default: none, which every server
+    ///     accepts.
     /// - Throws: ``OAuthError``: ``OAuthError/Kind/noEndpoint(name:)``; ``OAuthError/Kind/insecureUrl`` for the
     ///   endpoint or the redirect; ``OAuthError/Kind/invalidParameter(reason:)`` for a parameter that the library sets
-    ///   itself, for a redirect that no app receives (`javascript:`, `data:`, `file:`, `ftp:`, `mailto:` and their
-    ///   like), and when the server says that it does not accept S256, without which a stolen code could be used (RFC
-    ///   9700 §2.1.1).
+    ///   itself, for a redirect that no app receives, such as `javascript:` or `file:`, and if the server says that it
+    ///   does not accept S256, without which a stolen code could be used (RFC 9700 §2.1.1).
     public func authorize(
         redirect: any UrlConvertible,
         scope: OAuthScope? = nil,

@@ -7,16 +7,14 @@ import Nautilus
 /// let endpoint = TokenEndpoint(server: server, client: OAuthClient(id: "notes-ios"))
 /// let fresh = try await endpoint.refresh(credential)
 /// ```
-/// It stores nothing: when to refresh, and where the credential is kept, is up to ``OAuthSession``.
+/// It stores nothing: ``OAuthSession`` decides when to refresh, and keeps the credential. Its requests are calls like
+/// any other, but they follow no redirect, which would carry secrets elsewhere, and have no `Idempotency-Key`. So a
+/// `BackoffRetrier` repeats only requests that certainly did not run: no connection, 429, 503 with `Retry-After`. A
+/// refresh whose answer is lost is not sent again: a server that rotates refresh tokens takes the second use for theft
+/// (RFC 9700 §4.14.2).
 ///
-/// Its requests are calls like any other, with two differences. Redirects are refused, since they would carry the form
-/// with its secrets elsewhere. And no request has an `Idempotency-Key`, so a `BackoffRetrier` repeats only what
-/// certainly did not run: no connection, 429, 503 with `Retry-After`. A refresh whose answer is lost is not sent again,
-/// since a server that rotates refresh tokens takes the second use for theft and ends the session (RFC 9700 §4.14.2).
-///
-/// Replies that deviate from the standard are read where that is safe: JSON under any label, a form in place of JSON,
-/// and a token without a `token_type`. For others there are ``OAuthRules``. A reply of more than 256 KiB is abandoned
-/// while it arrives, and counts as a lost answer.
+/// The guide `OAuth` says how replies that deviate from the standard are read. A reply of more than 256 KiB is
+/// abandoned while it arrives, and counts as a lost answer.
 public struct TokenEndpoint: Sendable {
     /// The server that requests go to.
     public let server: AuthorizationServer
@@ -42,18 +40,16 @@ public struct TokenEndpoint: Sendable {
     ///   - client: The client that sends them.
     ///   - rules: How the server's answers are read. Default: as the standard has them.
     ///   - transport: The transport that moves bytes. Default: the process's shared transport.
-    ///   - retrierFactory: The retriers that repeat requests which certainly did not run. Default: backoff with 3 attempts,
-    ///     since two retries, with 1.5 s of pauses at most unless the server asks for more, fit into the deadline.
-    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since codes and tokens also expire
-    ///     while the machine sleeps.
-    ///   - wallClock: The clock that tells when a credential was received. Default: the system's.
-    ///   - signInTimeout: The time limit of one exchange other than a refresh, including a revocation. Default: 20 s, longer
-    ///     than any healthy server takes; a code spent in vain would cost the user another sign-in.
-    ///   - refreshTimeout: The time limit of one exchange with a refresh token. Default: 7 s, so that the token can be sent
-    ///     once more within the 10 s for which servers with a grace period accept it again. A server without a grace period
-    ///     that takes longer than 7 s needs a longer limit.
-    ///   - deadline: The time limit of a request with its retries. Default: 25 s, so that it ends before a
-    ///     `RefreshCoordinator` gives a refresh up after 30 s, and its own error is reported.
+    ///   - retrierFactory: Repeats requests that did not run. Default: backoff with 3 attempts, as the deadline allows.
+    ///   - clock: Measures time and sleeps. Default: `ContinuousClock`: tokens also expire during sleep.
+    ///   - wallClock: Tells when a credential was received. Default: the system's.
+    ///   - signInTimeout: The time limit of an exchange other than a refresh, including a revocation. Default: 20 s,
+    ///     longer than a healthy server takes; a code spent in vain costs the user another sign-in.
+    ///   - refreshTimeout: The time limit of an exchange with a refresh token. Default: 7 s, so that the token can be
+    ///     sent again within the 10 s that servers with a grace period allow. A slower server without one needs a
+    ///     longer limit.
+    ///   - deadline: The time limit of a request with its retries. Default: 25 s, less than the 30 s after which a
+    ///     `RefreshCoordinator` gives a refresh up, so that the request's own error is reported.
     public init(
         server: AuthorizationServer,
         client: OAuthClient,

@@ -3,24 +3,17 @@ import Nautilus
 extension Session {
     /// Begins a session in place of the one before: in this process at once, in the others as soon as it is saved.
     ///
-    /// The session before ends in all processes at once, as with ``signOut()``, since that needs no lock. Should this
-    /// process end before it has saved the new session, nobody is signed in, not even the user before.
-    ///
-    /// Calls of the session before fail, and never go out with the new credential; the result of a refresh of it under
-    /// way is discarded.
+    /// The session before ends in all processes at once, as with ``signOut()``. Its calls fail, and never go out with
+    /// the new credential. If this process ends before it has saved the new session, nobody is signed in.
     ///
     /// - Parameters:
     ///   - credential: The credential that a sign-in has brought.
     ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, in the
-    ///     background and until it has been reached. Default: false, since the same user may be signing in for a wider
-    ///     scope, and some servers revoke everything a user has ever granted an app when one of its credentials is
-    ///     revoked. Pass true for another user, or call ``signOut()`` first.
-    /// - Throws: ``SessionError`` when the credential could not be saved. The user is signed in to this process all the
-    ///   same, and saving is tried again, so the sign-in need not be repeated. If the store could not be read either,
-    ///   the sign-in replaces whoever is stored once it can be, even somebody who has signed in elsewhere meanwhile: no
-    ///   clock tells who came later. When two processes sign in at once, the sign-in that is
-    ///   saved first counts, and the other throws ``SessionError/Kind/superseded``; one that has found the other stored
-    ///   when it looked replaces it.
+    ///     background and until it has been reached. Pass true for another user. Default: false: the same user may have
+    ///     signed in for a wider scope, and some servers then revoke everything that the user has granted to the app.
+    /// - Throws: ``SessionError`` if the credential could not be saved: the user is signed in all the same, and saving
+    ///   is tried again. Of kind ``SessionError/Kind/superseded`` if another process has saved its sign-in first. The
+    ///   guide `SeveralProcesses` says which of two sign-ins counts.
     public func signIn(
         _ credential: Credential,
         revokingReplaced revokesReplaced: Bool = false
@@ -28,24 +21,19 @@ extension Session {
         try await shared.signIn(credential, revokingReplaced: revokesReplaced)
     }
 
-    /// Begins a session with the credential that a request brings, such as a login. The request is sent anonymously, and
-    /// its result is taken as by ``signIn(_:revokingReplaced:)``. Redirects to another origin neither receive the
-    /// password nor supply a credential.
-    ///
+    /// Begins a session with the credential that a request brings, such as a login. The request is sent anonymously. No
+    /// redirect to another origin receives the password or supplies the credential.
     /// ```swift
     /// try await session.signIn(by: Login(email: email, password: password), with: self)
     /// ```
-    /// The credential is not taken if a sign-out comes or a later sign-in begins while the request is on its way, or if the
-    /// task is cancelled. The server is then asked in the background to forget it.
-    ///
+    /// If somebody signs out, a later sign-in begins, or the task is cancelled while the request is on its way, the
+    /// credential is not taken, and the server is asked in the background to forget it.
     /// - Parameters:
     ///   - request: The request whose result is the credential.
     ///   - service: The service of the session's own environment, not a switch between several.
-    ///   - revokesReplaced: Whether the server is asked to forget the credential of the session before, and that of a
-    ///     sign-in which a later one has overtaken. Default: false.
-    /// - Throws: The service's error. If it comes from the request, nobody has signed in. Otherwise it is made of an
-    ///   `HttpError` with the ``SessionError`` underneath: of kind ``SessionError/Kind/superseded`` when somebody has signed
-    ///   out or in meanwhile, else of another kind because the credential could not be saved, although the user is signed in.
+    ///   - revokesReplaced: As in ``signIn(_:revokingReplaced:)``; also for a sign-in that a later one has overtaken.
+    /// - Throws: The service's error. If a ``SessionError`` is underneath, it is ``SessionError/Kind/superseded``, or
+    ///   the credential could not be saved, although the user is signed in. Otherwise nobody has signed in.
     public func signIn<R: Request, S: HttpService>(
         by request: R,
         with service: S,
@@ -67,15 +55,14 @@ extension Session {
         }
     }
 
-    /// Begins a session with the credential that some work brings, such as exchanging a code, or signing in by the
-    /// system.
+    /// Begins a session with the credential that some work brings, such as exchanging a code.
     ///
     /// ```swift
     /// try await session.signIn { try await endpoint.token(for: callback, of: request) }
     /// ```
     /// The order is decided by when this call begins: a sign-out meanwhile wins, and so does a sign-in that begins
-    /// later. That order is not known if the credential is obtained first and then handed to
-    /// ``signIn(_:revokingReplaced:)``.
+    /// later. If you obtain the credential first, and hand it to ``signIn(_:revokingReplaced:)``, that order is not
+    /// known.
     ///
     /// - Parameters:
     ///   - revokesReplaced: As in ``signIn(by:with:revokingReplaced:)``. Default: false.

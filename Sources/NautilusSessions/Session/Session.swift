@@ -1,10 +1,8 @@
 import Foundation
 import Nautilus
 
-/// One account's session: its credential, of whatever kind, how the credential is refreshed, and where it is kept.
-///
-/// All that an API module needs for authorization, in one line of its service:
-///
+/// One account's session: its credential, of whatever kind, how the credential is refreshed, and where it is kept. One
+/// line authorizes the calls of a service:
 /// ```swift
 /// struct NotesService {
 ///     let session: Session<ApiToken>
@@ -14,13 +12,9 @@ import Nautilus
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }
 /// }
 /// ```
-/// However many calls in however many processes need a fresh credential at once, there is one refresh: a
-/// `RefreshCoordinator` ensures that within the process, and the store's lock among processes. A refresh, a sign-in or
-/// a sign-out in another process is noticed before the next attempt. A process that ignores the lock, such as an older
-/// version of an app, may still spend a credential; so the store is read once more before a session is declared over,
-/// and a newer credential found there is adopted.
-///
-/// A session is shared by reference: one for each account.
+/// However many calls in however many processes need a fresh credential at once, there is one refresh. A refresh, a
+/// sign-in or a sign-out in another process is noticed before the next attempt; see the guide `SeveralProcesses`. A
+/// session is shared by reference: one for each account.
 public final class Session<Credential: Codable & Sendable & Equatable>: Sendable {
     /// The key under which the credential is kept in the store.
     public let key: CredentialKey
@@ -35,22 +29,17 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
     /// Creates a session. Nothing is read or sent before the session is used.
     ///
     /// - Parameters:
-    ///   - key: The key under which the credential is kept: its issuer, such as the API's origin, and its account,
-    ///     where an app has several.
-    ///   - rules: The rules of the credential: how it authorizes a request, and how it is refreshed and revoked.
-    ///   - store: The store of the credential. Default: in memory, so that nothing is written unless you ask for it.
-    ///   - origins: The origins to which the credential may be sent. Default: `CredentialOrigins.first`, the first one
-    ///     it is sent to; name all origins of an API that has several.
+    ///   - key: The key of the credential in the store: its issuer, such as the API's origin, and, if there are
+    ///     several, its account.
+    ///   - rules: How the credential authorizes a request, and how it is refreshed and revoked.
+    ///   - store: Where the credential is kept. Default: in memory, so that nothing is written unless you ask for it.
+    ///   - origins: Where the credential may be sent. Default: the first origin it is sent to; name all of several.
     ///   - sharing: How the session shares the credential with other processes. Default: that of ``CredentialSharing``.
-    ///   - limits: The limits of refreshing. Default: those of `RefreshLimits`, but with a time limit of 90 s. It
-    ///     covers the wait for the lock, at most 30 s, and a request of 25 s, sent twice when its answer is lost. A
-    ///     call without a deadline thus waits two minutes at most for its credential: up to 30 s, the patience, until
-    ///     the last refresh it waits for begins, and then for that refresh. A call that is rejected after such a wait
-    ///     waits once more at most.
-    ///   - clock: The clock that measures time and sleeps. Default: `ContinuousClock`, since credentials also expire
-    ///     while the machine sleeps.
+    ///   - limits: The limits of refreshing. Default: those of `RefreshLimits`, but with a time limit of 90 s, enough
+    ///     for the lock (30 s at most) and a request of 25 s, sent twice if its answer is lost.
+    ///   - clock: Measures time and sleeps. Default: `ContinuousClock`: credentials also expire during sleep.
     ///   - random: The source of jitter. Default: the system's generator.
-    ///   - observer: An observer of the starts and ends of refreshes. Default: none.
+    ///   - observer: Is notified when a refresh starts or ends. Default: none.
     public init(
         key: CredentialKey,
         rules: SessionRules<Credential>,

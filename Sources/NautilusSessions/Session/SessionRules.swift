@@ -21,32 +21,24 @@ public struct SessionRules<Credential: Sendable>: Sendable {
     let revoke: (@Sendable (Credential) async throws -> Void)?
     let sharesGrant: @Sendable (Credential, Credential) -> Bool
 
-    /// Creates the rules of one kind of credential.
+    /// Creates the rules of one kind of credential. The guide `Sessions` has more about each.
     ///
     /// - Parameters:
-    ///   - authorize: Puts the credential on a request that is about to be sent to the service's own origin. An error
-    ///     that it throws is the attempt's failure.
+    ///   - authorize: Puts the credential on a request to the service's own origin. If it throws, the attempt fails.
     ///   - lifetime: The time left until a date that is stored with the credential, and not a span such as
-    ///     `expires_in`, which would begin anew at every launch. Nil for no expiry, zero or less once it is over.
-    ///     Default: nil, the credential serves until the server rejects it.
-    ///   - spendsCredential: Whether the server may take a credential for a refresh only once, because it rotates its
-    ///     tokens. Default: true, the safe one. False for a refresh that may be repeated at will, with a password or a
-    ///     key.
-    ///   - classify: Reads from the failure of a refresh what became of the credential that was sent. Default:
-    ///     ``RefreshOutcome/init(_:)``.
-    ///   - insufficiency: Reads from a failure that no refresh can mend what its valid credential lacks, such as a
-    ///     scope. The returned error becomes the underlying error of the call's, which is of kind `authorization`; nil
-    ///     for a failure about something else. Default: always nil.
-    ///   - revoke: Has the server forget a credential when its user signs out; tried again later while its error is
-    ///     a transient `RefreshFailure`, such as an `HttpError`, and when it has not ended within a minute. Default:
-    ///     nil, the server is not told.
-    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as when a sign-in has brought
-    ///     the same refresh token again; then the first is not revoked while the second is in use. Default: false. Not
-    ///     asked of credentials that are equal, or that authorize a request identically.
-    ///   - refresh: Obtains the replacement for a credential, one refresh at a time among all processes. Its error says
-    ///     when to try again if it conforms to `RefreshFailure`. Send its request through the service's `anonymous`, so
-    ///     that it does not wait for the session's own credential, and with a short timeout. It has to end when it is
-    ///     cancelled.
+    ///     `expires_in`, which would begin anew at every launch. Default: nil, until the server rejects the credential.
+    ///   - spendsCredential: Whether a credential may be good for one refresh only, as with rotating tokens. Default:
+    ///     true, the safe choice; false if a refresh can be repeated, as with a password or a key.
+    ///   - classify: What the failure of a refresh means for the credential. Default: ``RefreshOutcome/init(_:)``.
+    ///   - insufficiency: What a valid credential lacks, such as a scope, by a failure that no refresh can mend. The
+    ///     result is underneath the call's error, which is of kind `authorization`; nil for anything else. Default:
+    ///     always nil.
+    ///   - revoke: Has the server forget the credential of a user who signs out. Tried again while its error is a
+    ///     transient `RefreshFailure`, such as an `HttpError`, or after a minute. Default: nil, the server is not told.
+    ///   - sharesGrant: Whether revoking the first credential also revokes the second, as with the same refresh token.
+    ///     Then the first is not revoked while the second is in use. Not asked of equal credentials. Default: false.
+    ///   - refresh: Makes a new credential, one refresh at a time among all processes. Send its request through the
+    ///     service's `anonymous`, with a short timeout. It has to end when it is cancelled.
     public init(
         authorize: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         lifetime: @escaping @Sendable (_ credential: Credential) -> Duration? = { _ in nil },

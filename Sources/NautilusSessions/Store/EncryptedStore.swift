@@ -6,14 +6,12 @@ import Nautilus
 /// ```swift
 /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
 /// ```
-/// The credential is encrypted together with its key and its session, so that no record can be put in place of another.
-/// The session's number and the count of lost answers are not secret, and are not encrypted.
+/// The credential is encrypted together with its key and its session, so no record can take the place of another. The
+/// session's number and the count of lost answers are not secret, and not encrypted. An earlier record of the same key,
+/// put back by somebody, cannot be told from the latest. The server can tell, if a sign-out revokes the credential.
 ///
-/// An earlier record of the same key that somebody puts back, even after a sign-out, cannot be told from the latest,
-/// since encryption does not date it. The server can tell, if a sign-out revokes the credential.
-///
-/// A record stored before encryption was introduced is read only on request, since otherwise anyone who can write the
-/// file could put anything there. A record encrypted with another key is an error,
+/// A record from before encryption is read only on request, since otherwise anyone who can write the file could put
+/// anything there. A record of another cipher key is an error,
 /// ``CredentialStoreError/sealedOtherwise(issuer:session:)``, never "nobody is signed in". It stays until somebody
 /// signs in or out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
@@ -128,17 +126,14 @@ extension StoredCredential {
     }
 }
 
-/// Encrypts what a store keeps: authenticated encryption, such as AES-GCM, with a key that only the app or its user
-/// has.
-///
-/// `AesGcmCipher` is one, where CryptoKit exists. Elsewhere, write one in ten lines over a library that you trust, and
-/// never an algorithm of your own:
-///
+/// Encrypts what a store keeps, with authentication, as AES-GCM does, and a key that only the app or its user has. With
+/// CryptoKit, use `AesGcmCipher`. Elsewhere, write one over a library that you trust:
 /// ```swift
 /// struct AesGcm: CredentialCipher {  // import Crypto, of swift-crypto
 ///     let key: SymmetricKey
 ///     func seal(_ bytes: Data, context: Data) throws -> Data {
-///         guard let sealed = try AES.GCM.seal(bytes, using: key, authenticating: context).combined else { throw NoNonce() }
+///         let box = try AES.GCM.seal(bytes, using: key, authenticating: context)
+///         guard let sealed = box.combined else { throw NoNonce() }
 ///         return sealed
 ///     }
 ///     func open(_ sealed: Data, context: Data) throws -> Data {

@@ -3,20 +3,15 @@ import Nautilus
 
 /// Keeps credentials in a folder, one file each, for all processes of one machine that use the same folder.
 ///
-/// Only this user may enter the folder and read its files; for encryption, wrap the store in an ``EncryptedStore``. A
-/// save writes a new file beside the old one, and moves it into place once it would survive a power failure. If the
-/// process is killed or the disk is full, the old file stays. Keep the folder on a local disk: a network file system
-/// that is out of reach blocks the threads that access it, and its locks may not hold between machines. Keep it where
-/// nobody cleans up: a missing record counts as a sign-out, since on a full disk removing the record is the only way to
-/// tell of one.
-///
-/// On Apple's platforms, prefer `KeychainStore`, whose items never leave the device. There, the files of this store are
-/// readable from the first unlock after a restart, and a folder that the store has created is excluded from backups.
-///
 /// ```swift
 /// let store = FileStore(folder: URL(fileURLWithPath: "/var/lib/notes/credentials"))
 /// ```
-/// A foreign record, or one of a newer format, is neither replaced nor removed; a damaged one is.
+/// Only this user may enter the folder and read its files; for encryption, wrap the store in an ``EncryptedStore``. If
+/// a save fails, or its process is killed, the old file stays. A foreign record, or one of a newer format, is neither
+/// replaced nor removed; a damaged one is. On Apple's platforms, prefer `KeychainStore`.
+///
+/// Keep the folder on a local disk: a network file system that is out of reach blocks threads, and its locks may not
+/// hold between machines. Keep it where nobody cleans up: a missing record counts as a sign-out.
 public final class FileStore: CredentialStore {
     private let folder: StoreFolder
     private let locks: LockFolder

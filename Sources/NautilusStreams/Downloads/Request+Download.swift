@@ -2,28 +2,20 @@ import Foundation
 import Nautilus
 
 extension Request {
-    /// Calls the service, and writes the response's body to a file as it arrives.
+    /// Calls the service, and writes the response's body to a file as it arrives: to a hidden file beside `target`,
+    /// which replaces `target` once it is complete. If the call fails or is cancelled, the target stays as it was. The
+    /// same is true after a 304, if the request accepts it: check the response's status. A 204 makes an empty file.
     ///
-    /// The bytes go to a hidden file beside `target`, which only this user can read. Once complete, it takes the
-    /// target's name and replaces any file of that name. When the call fails or is cancelled, the target stays as it
-    /// was.
-    ///
-    /// A failure in the middle of the body is a failure of the attempt, and the service's retrier is asked. The next
-    /// attempt asks for the rest if the server gave a strong validator, and otherwise begins anew. When the session in
-    /// which the download began is over, it ends at once and leaves nothing behind. After a 304, if the request accepts
-    /// it, the target is unchanged: check the response's status. A 204 makes an empty file.
-    ///
+    /// The guide `DownloadsAndEvents` says what the next attempt does after a failure in the middle of the body. When
+    /// the session in which the download began is over, it ends at once.
     /// - Parameters:
     ///   - target: The URL of the file to write. Its folder has to exist.
     ///   - service: The service.
-    ///   - limit: The largest size of the file, in bytes as they are written. Default: nil, no limit, since only you
-    ///     know how large a file may be; set a limit if the server is not your own.
-    ///   - progress: Called after each chunk, in the call's task. It starts at 0 again if the download begins anew.
-    ///     Default: nil, no reports.
+    ///   - limit: The largest size of the file, in bytes. Default: nil, since only you know how large it may be.
+    ///   - progress: Called after each chunk, in the call's task; from 0 again if the download begins anew.
     /// - Returns: The response, with `target` as its body.
-    /// - Throws: The service's own error. Underneath is an `HttpBodyStream.FileError` when, for example, the disk is
-    ///   full; or a ``DownloadError`` when something other than announced has come, or more than `limit`, which is not
-    ///   retried.
+    /// - Throws: The service's own error. Underneath may be an `HttpBodyStream.FileError`, for a full disk for example, or a
+    ///   ``DownloadError``, if something other than announced has come, or more than `limit`. These are not retried.
     @discardableResult
     public func download<S: HttpService>(
         to target: URL,

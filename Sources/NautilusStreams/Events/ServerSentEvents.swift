@@ -4,23 +4,18 @@ import Nautilus
 extension Request {
     /// The server-sent events of an endpoint, over as many connections as it takes.
     ///
-    /// The first connection is a call like any other. Once it is open, the sequence outlasts any outage: when a connection
-    /// ends, breaks or cannot be opened, the service's retrier is asked (`HttpError/isReconnect`), and `BackoffRetrier`
-    /// always tries again, with `Last-Event-ID`. A service without retriers reads one connection.
-    ///
-    /// The sequence ends when the server answers 204, and with the service's error when the server refuses for good, the
-    /// retrier gives up, the limit is reached, the session is over or the task is cancelled. If the request's method is not
-    /// safe, it also ends when its connection ends normally. The guide `DownloadsAndEvents` has the table.
-    ///
-    /// The request's timeout limits each wait for something to arrive, comments included; use nil for servers that are
-    /// silent for longer.
+    /// The first connection is a call like any other. Once it is open, the sequence outlasts any outage: whenever there
+    /// is no connection, the service's retrier is asked (`HttpError/isReconnect`), and `BackoffRetrier` always tries
+    /// again. Without retriers, there is one connection. The sequence ends with a 204, or with the service's error; the
+    /// guide `DownloadsAndEvents` has the table. The request's timeout limits each wait for something to arrive,
+    /// comments included.
     ///
     /// - Parameters:
     ///   - service: The service.
     ///   - lastEventId: The identifier from which to continue. Default: none, from now on.
-    ///   - limit: The largest size of an event, in bytes. Default: 1 MiB; a larger event ends the sequence, with
-    ///     `HttpBodyStream/ReadError/tooLarge(limit:)` underneath.
-    ///   - reconnectLimit: How often and how long to try another connection. Default: none, since a feed is meant to last.
+    ///   - limit: The largest size of an event, in bytes; a larger one ends the sequence, with
+    ///     `HttpBodyStream/ReadError/tooLarge(limit:)` underneath. Default: 1 MiB.
+    ///   - reconnectLimit: How often and how long to reconnect. Default: none, since a feed is meant to last.
     public func events<S: HttpService>(
         with service: S,
         after lastEventId: String = "",

@@ -4,21 +4,18 @@ import Nautilus
 /// A simulation that runs concurrent code in one thread, in an order that a seed decides, on a clock that never waits.
 ///
 /// ```swift
-/// @Test(arguments: 0..<100 as Range<UInt64>) func storm(seed: UInt64) async throws {
-///     let results = try await Simulation(seed: seed).run { simulation in
-///         let service = Notes(transport: server, clock: simulation.clock)
-///         return try await withThrowingTaskGroup(of: Note.self) { … }
-///     }
+/// let results = try await Simulation(seed: seed).run { simulation in
+///     let service = Notes(transport: server, clock: simulation.clock)
+///     return try await withThrowingTaskGroup(of: Note.self) { … }
 /// }
 /// ```
 /// Each seed is one interleaving, the same on every run. Time moves only when no job is left, straight to the next
-/// deadline on ``clock``, so an hour of backoff takes no time, and code that would hang throws
-/// ``SimulationError/stuck(seed:at:jobCount:)``.
+/// deadline on ``clock``. Code that would hang throws ``SimulationError/stuck(seed:at:jobCount:)``. What the body
+/// creates without a clock, randomness or shared defaults such as `OriginBudgets` uses the simulation's.
 ///
-/// The simulation runs the body, its task groups and `async let`s, nonisolated async functions, actors without an
-/// executor of their own, and tasks started by ``task(_:)``. An unstructured `Task`, the main actor, and callbacks on
-/// other threads work, but in an order of their own. Anything that the body creates without naming a clock or
-/// randomness uses the simulation's. Each simulation has its own `OriginBudgets.shared` and other shared defaults.
+/// It runs the body, its task groups and `async let`s, nonisolated async functions, actors without an executor of their
+/// own, and tasks started by ``task(_:)``; an unstructured `Task`, the main actor and callbacks on other threads keep
+/// an order of their own.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.

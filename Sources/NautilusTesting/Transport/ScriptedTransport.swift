@@ -4,17 +4,12 @@ import Nautilus
 /// A transport that answers by a script and remembers every attempt: the server of a test, without a network.
 ///
 /// ```swift
-/// let transport = ScriptedTransport(.status(503), .status(503), .json(note))
-/// …
-/// #expect(transport.count == 3)
-/// ```
-/// Attempts take the replies in the order in which they come. Scripts for single routes go before the general one, and
-/// a closure models a server that decides for itself:
-/// ```swift
-/// let transport = ScriptedTransport { request, _ in
+/// let transport = ScriptedTransport(.status(503), .json(note))  // replies, in the order of attempts
+///
+/// let server = ScriptedTransport { request, _ in  // a server that decides for itself
 ///     request.header[.authorization] == "Bearer new" ? .status(204) : .status(401)
 /// }
-/// transport.on(.post, "/token", .json(token))
+/// server.on(.post, "/token", .json(token))  // a route's script goes before the general one
 /// ```
 /// Like a real transport it reads the body, takes any status for a success, and ends with `CancellationError` as soon
 /// as its task is cancelled.

@@ -34,15 +34,14 @@ extension Locked {
     ///
     /// This is the one place where a task that may be cancelled begins to wait. Checking for cancellation and joining
     /// happen under one lock, and so does leaving. Whichever of cancellation and joining comes second finds the other,
-    /// so that no cancelled task waits, and no task is resumed twice.
+    /// so no cancelled task waits, and no task is resumed twice.
     ///
     /// - Parameters:
-    ///   - join: Puts the waiter where others find it, or finds that it need not wait; called under the lock. Not
-    ///     called if the task has been cancelled.
-    ///   - joined: Resumes the waiter if it need not wait; called with the result of `join`, after the lock has been
-    ///     released.
-    ///   - leave: Removes the waiter again, since the task has been cancelled; called under the lock. Returns nil if
-    ///     the waiter is not there, and has been or will be resumed elsewhere.
+    ///   - join: Puts the waiter where others find it, or finds that it need not wait. Called under the lock, unless
+    ///     the task has been cancelled.
+    ///   - joined: Resumes the waiter if it need not wait. Called with the result of `join`, outside of the lock.
+    ///   - leave: Removes the waiter of a cancelled task again, under the lock. Nil if somebody else resumes the
+    ///     waiter.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled. Otherwise the error that the
     ///   waiter is resumed with.
     package func wait<Success: Sendable, Joined: Sendable>(
