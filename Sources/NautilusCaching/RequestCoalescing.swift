@@ -277,7 +277,7 @@ extension HttpRequest {
         .accept, "Accept-Charset", "Accept-Encoding", .acceptLanguage,
     ]
 
-    /// Whether the request still asks for what `seen` asked for before it passed the interceptors further in.
+    /// Whether the request still asks for what `seen` asked for before it passed the later interceptors.
     func asksTheSame(as seen: HttpRequest, ignoring ignoredNames: Set<HttpHeader.Name>) -> Bool {
         method == seen.method && body.isEmpty && CacheTarget(self) == CacheTarget(seen)
             && accepts(theSameAs: seen, ignoring: ignoredNames)

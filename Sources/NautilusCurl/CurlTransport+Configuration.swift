@@ -15,7 +15,7 @@
             ///
             /// 256 KiB: thirty times the most that servers commonly send.
             public var headerLimit: Int
-            /// How many connections one host gets at once; further exchanges wait in line, the more urgent first.
+            /// How many connections one host gets at once; further exchanges queue, the more urgent first.
             /// Exchanges whose response is read as it arrives, such as events and downloads, have as many connections
             /// of their own, so that long ones do not hold up the others.
             ///

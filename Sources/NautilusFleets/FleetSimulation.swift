@@ -25,7 +25,7 @@ public struct FleetSimulation: Sendable {
     /// The seed of everything random.
     public let seed: UInt64
     /// How long calls may go on after the end of the load; then they are cancelled, and count as failed.
-    public let patience: Duration
+    public let overtime: Duration
 
     /// Creates a simulation, to be run with one policy or with several.
     ///
@@ -34,20 +34,20 @@ public struct FleetSimulation: Sendable {
     ///   - load: The times of the clients' calls.
     ///   - server: The server that they call.
     ///   - seed: The seed of everything random. Default: 1; any seed will do.
-    ///   - patience: How long calls may go on after the end of the load. Default: 120 s, more than four attempts take
+    ///   - overtime: How long calls may go on after the end of the load. Default: 120 s, more than four attempts take
     ///     with the delays of the library's defaults.
     public init(
         clients: Int,
         load: FleetLoad,
         server: FleetServer,
         seed: UInt64 = 1,
-        patience: Duration = .seconds(120)
+        overtime: Duration = .seconds(120)
     ) {
         self.clients = max(1, clients)
         self.load = load
         self.server = server
         self.seed = seed
-        self.patience = patience.clampedToCentury
+        self.overtime = overtime.clampedToCentury
     }
 
     /// Runs the fleet with one request for each call.

@@ -65,7 +65,7 @@ public final class ConcurrencyLimit: NetworkInterceptor {
 }
 
 extension ConcurrencyLimit {
-    /// - Parameter priority: Nil for the front of the line.
+    /// - Parameter priority: Nil for the front of the queue.
     private func wait(for origin: HttpOrigin, _ priority: RequestPriority?) async throws {
         try await slots.wait { slots, waiter in
             slots.join(waiter, origin, priority)
@@ -108,13 +108,13 @@ struct SlotTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
 
     /// Takes a slot of `origin` if one is free.
     ///
-    /// - Parameter priority: Nil for the front of the line.
+    /// - Parameter priority: Nil for the front of the queue.
     mutating func enter(_ origin: HttpOrigin, _ priority: RequestPriority?) -> Answer {
         let place = place(of: origin)
         return origins[place].enter(priority)
     }
 
-    /// Takes a slot, or waits for one: since the first look, a slot may have become free, or the line may have filled
+    /// Takes a slot, or waits for one: since the first look, a slot may have become free, or the queue may have filled
     /// up.
     mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority?) -> Answer {
         let place = place(of: origin)
@@ -151,7 +151,7 @@ struct SlotTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
 
 /// The slots of one origin, and the requests that wait for one; pure transitions, without locks or tasks.
 ///
-/// A request that leaves hands its slot to the first in line, so that no newcomer can take it in between.
+/// A request that leaves hands its slot to the first in the queue, so that no newcomer can take it in between.
 struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     /// The answer to a request that asks to be sent.
     enum Answer: Hashable, Sendable {
@@ -162,7 +162,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     private let limit: Int
     private let maxWaiting: Int
-    private var line = WaitingLine<Waiter>()
+    private var queue = WaitQueue<Waiter>()
 
     /// How many requests hold a slot.
     private(set) var taken = 0
@@ -173,14 +173,14 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     }
 
     /// How many requests wait for a slot.
-    var waiting: Int { line.count }
+    var waiting: Int { queue.count }
 
     /// The value of keeping this state.
     var worth: OriginWorth { taken == 0 && waiting == 0 ? .nothing : .indispensable }
 
     /// Takes a slot if one is free.
     ///
-    /// - Parameter priority: Nil for the front of the line, however long it is.
+    /// - Parameter priority: Nil for the front of the queue, however long it is.
     mutating func enter(_ priority: RequestPriority?) -> Answer {
         if taken < limit {
             taken += 1
@@ -191,20 +191,20 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Waits for a slot.
     mutating func wait(_ waiter: Waiter, priority: RequestPriority?) {
-        line.append(waiter, urgency: priority?.rawValue ?? .max)
+        queue.append(waiter, urgency: priority?.rawValue ?? .max)
     }
 
     /// Gives a slot back.
     ///
     /// - Returns: The slot's new holder; nil when no request waits for one.
     mutating func leave() -> Waiter? {
-        if let next = line.popFirst() { return next }
+        if let next = queue.popFirst() { return next }
         taken -= 1
         return nil
     }
 
     /// Stops waiting; nil when the request is not waiting, because it has a slot.
     mutating func cancel(_ id: Waiter.ID) -> Waiter? {
-        line.remove(id)
+        queue.remove(id)
     }
 }

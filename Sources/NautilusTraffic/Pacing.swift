@@ -20,7 +20,7 @@ public final class Pacing: NetworkInterceptor {
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     let random: any RandomSource
-    let lanes: Locked<PaceTable<Waiter<Int>>>
+    let parts: Locked<PaceTable<Waiter<Int>>>
 
     /// Creates pacing that knows of no limits yet.
     ///
@@ -52,17 +52,17 @@ public final class Pacing: NetworkInterceptor {
         self.stopwatch = Stopwatch(clock)
         self.random = random
         let rules = PaceRules(maxWaiting: maxWaiting, maxWait: maxWait, interval: interval, rate: rate)
-        self.lanes = Locked(PaceTable(rules: rules))
+        self.parts = Locked(PaceTable(rules: rules))
     }
 
     /// How many requests to `origin` are now waiting.
     public func waitingCount(for origin: HttpOrigin) -> Int {
-        lanes.withLock { $0.waitingCount(for: origin) }
+        parts.withLock { $0.waitingCount(for: origin) }
     }
 
-    /// The lane that this request shares with others drawing on the same quotas; nil for a URL without an origin.
-    func lane(of request: HttpRequest) -> PaceLane? {
-        request.origin.map { PaceLane(origin: $0, partition: partition?(request) ?? "") }
+    /// The part that this request shares with others drawing on the same quotas; nil for a URL without an origin.
+    func part(of request: HttpRequest) -> PacePart? {
+        request.origin.map { PacePart(origin: $0, partition: partition?(request) ?? "") }
     }
 
     /// Sends the request as soon as the server accepts it.
@@ -75,20 +75,20 @@ public final class Pacing: NetworkInterceptor {
         context: AttemptContext,
         next: Next
     ) async throws -> HttpResponse<Data> {
-        guard let lane = lane(of: request) else { return try await next(request) }
+        guard let part = part(of: request) else { return try await next(request) }
         let number: Int
         // Decided here without suspending: nearly always the request goes at once.
-        if let immediate = lanes.withLock({ $0.immediateNumber(in: lane) }) {
+        if let immediate = parts.withLock({ $0.immediateNumber(in: part) }) {
             number = immediate
         } else {
-            number = try await admit(PaceAsker(context), to: lane, context)
+            number = try await admit(PaceAsker(context), to: part, context)
         }
         do {
             let response = try await next(request)
-            heed(response, to: request, number, lane)
+            heed(response, to: request, number, part)
             return response
         } catch {
-            end(lane, number, isSent: error.mayHaveBeenCounted)
+            end(part, number, isSent: error.mayHaveBeenCounted)
             throw error
         }
     }
@@ -108,37 +108,37 @@ extension Pacing {
     /// Waits until the request may go, and returns its number.
     private func admit(
         _ asker: PaceAsker,
-        to lane: PaceLane,
+        to part: PacePart,
         _ context: AttemptContext
     ) async throws -> Int {
-        if let number = try pass(lane, asker) { return number }
+        if let number = try pass(part, asker) { return number }
         guard context.mayWait else { throw AttemptContext.WouldWait() }
         // It waits no longer than its session lasts.
-        return try await context.wait { [self] in try await wait(in: lane, asker) }
+        return try await context.wait { [self] in try await wait(in: part, asker) }
     }
 
     /// The number of the request if it may go at once; nil when it has to wait.
-    func pass(_ lane: PaceLane, _ asker: PaceAsker) throws(HttpError) -> Int? {
+    func pass(_ part: PacePart, _ asker: PaceAsker) throws(HttpError) -> Int? {
         let now = stopwatch.elapsed
-        switch lanes.withLock({ $0.ask(lane, asker, at: now) }) {
+        switch parts.withLock({ $0.ask(part, asker, at: now) }) {
         case .go(let number): return number
         case .wait: return nil
         case .refuse(let refusal): throw HttpError(refusal: refusal)
         }
     }
 
-    private func wait(in lane: PaceLane, _ asker: PaceAsker) async throws -> Int {
+    private func wait(in part: PacePart, _ asker: PaceAsker) async throws -> Int {
         let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
-        return try await lanes.wait { lanes, waiter in
-            lanes.join(lane, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
+        return try await parts.wait { parts, waiter in
+            parts.join(part, .init(waiter: waiter, start: now, asker: asker), draw: draw, at: now)
         } joined: { joined, waiter in
             switch joined.answer {
             case .go(let number): waiter.resume(returning: number)
-            case .wait: if let alarm = joined.alarm { setAlarm(for: lane, at: alarm) }
+            case .wait: if let alarm = joined.alarm { setAlarm(for: part, at: alarm) }
             case .refuse(let refusal): waiter.resume(throwing: HttpError(refusal: refusal))
             }
-        } leave: { lanes, id in
-            lanes.cancel(lane, id)
+        } leave: { parts, id in
+            parts.cancel(part, id)
         }
     }
 }
@@ -149,66 +149,66 @@ extension Pacing {
         _ response: HttpResponse<Data>,
         to request: HttpRequest,
         _ number: Int,
-        _ lane: PaceLane
+        _ part: PacePart
     ) {
         let retryAfter = response.status >= 400 ? response.header.retryAfter() : nil
         // If a redirect led elsewhere, these are the other origin's limits.
-        if response.url != request.url, response.isFromElsewhere(than: lane.origin) {
-            return end(lane, number, isSent: true)
+        if response.url != request.url, response.isFromElsewhere(than: part.origin) {
+            return end(part, number, isSent: true)
         }
         guard retryAfter != nil || response.header.hasRateLimits else {
-            return end(lane, number, isSent: true, isAnswered: true)
+            return end(part, number, isSent: true, isAnswered: true)
         }
         let (limits, now) = (response.header.rateLimits(), stopwatch.elapsed)
-        let (turnedAway, hasWaiters) = lanes.withLock {
-            $0.answered(lane, number, limits: limits, retryAfter: retryAfter, at: now)
+        let (turnedAway, hasWaiters) = parts.withLock {
+            $0.answered(part, number, limits: limits, retryAfter: retryAfter, at: now)
         }
         for (waiter, refusal) in turnedAway { waiter.resume(throwing: HttpError(refusal: refusal)) }
-        if hasWaiters { release(lane) }
+        if hasWaiters { release(part) }
     }
 
     /// Notes that a request has ended without reporting limits.
     ///
     /// - Parameter number: The request that the server has answered; nil, the default, when it has answered none.
-    func end(_ lane: PaceLane, _ number: Int, isSent: Bool, isAnswered: Bool = false) {
+    func end(_ part: PacePart, _ number: Int, isSent: Bool, isAnswered: Bool = false) {
         // Releases requests that wait only for others to end.
-        let hasWaiters = lanes.withLock { $0.ended(lane, number, isSent: isSent, isAnswered: isAnswered) }
-        if hasWaiters { release(lane) }
+        let hasWaiters = parts.withLock { $0.ended(part, number, isSent: isSent, isAnswered: isAnswered) }
+        if hasWaiters { release(part) }
     }
 
     /// Releases the requests that are due, and makes sure that the next one is released in time.
-    private func release(_ lane: PaceLane) {
-        let now = releaseDue(lane)
-        if let alarm = lanes.withLock({ $0.alarm(for: lane, at: now) }) { setAlarm(for: lane, at: alarm) }
+    private func release(_ part: PacePart) {
+        let now = releaseDue(part)
+        if let alarm = parts.withLock({ $0.alarm(for: part, at: now) }) { setAlarm(for: part, at: alarm) }
     }
 
-    private func releaseDue(_ lane: PaceLane) -> Duration {
+    private func releaseDue(_ part: PacePart) -> Duration {
         while true {
             let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
-            if let (waiter, number) = lanes.withLock({ $0.release(lane, at: now, draw: draw) }) {
+            if let (waiter, number) = parts.withLock({ $0.release(part, at: now, draw: draw) }) {
                 waiter.resume(returning: number)
                 continue
             }
-            for (waiter, refusal) in lanes.withLock({ $0.turnAwayOverdue(lane, at: now) }) {
+            for (waiter, refusal) in parts.withLock({ $0.turnAwayOverdue(part, at: now) }) {
                 waiter.resume(throwing: HttpError(refusal: refusal))
             }
             return now
         }
     }
 
-    /// Releases the requests that are due at `time`, then at the next turn, and so on until none wait.
+    /// Releases the requests that are due at `time`, then at the next slot, and so on until none wait.
     ///
-    /// One task for the whole line, rather than for one waiting request, since each of those may be cancelled.
-    private func setAlarm(for lane: PaceLane, at time: Duration) {
+    /// One task for the whole queue, rather than for one waiting request, since each of those may be cancelled.
+    private func setAlarm(for part: PacePart, at time: Duration) {
         BackgroundTask.start { [self] in
             var next: Duration? = time
             while let time = next {
                 let left = time - stopwatch.elapsed
                 // The sleep fails only when a simulation ends, and the waiting requests with it.
                 if left > .zero, (try? await clock.sleep(for: left)) == nil { return }
-                guard lanes.withLock({ $0.endAlarm(for: lane, at: time) }) else { return }
-                let now = releaseDue(lane)
-                next = lanes.withLock { $0.alarm(for: lane, at: now) }
+                guard parts.withLock({ $0.endAlarm(for: part, at: time) }) else { return }
+                let now = releaseDue(part)
+                next = parts.withLock { $0.alarm(for: part, at: now) }
             }
         }
     }

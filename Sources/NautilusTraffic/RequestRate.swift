@@ -94,7 +94,7 @@ struct RecentStarts: Sendable {
     }
 
     /// When the next request may go, or one with so many ahead of it that all go as soon as they may.
-    func turn(ahead: Int, at now: Duration) -> Duration {
+    func slot(ahead: Int, at now: Duration) -> Duration {
         let free = rate.count - times.count
         let (rounds, place) = ahead.quotientAndRemainder(dividingBy: rate.count)
         let first = place < free ? now : max(now, times[(oldest + place - free) % times.count] + rate.period)

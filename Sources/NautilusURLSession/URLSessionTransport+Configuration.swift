@@ -21,7 +21,7 @@ extension URLSessionTransport {
         /// 1 GiB: a reader that is so far behind has stopped reading, and on many servers the folder for temporary
         /// files is in memory. A body that is a file is sent directly, however large.
         public var spoolLimit: Int
-        /// How many connections one host gets at once; further exchanges wait in line. Exchanges with a streamed body
+        /// How many connections one host gets at once; further exchanges queue. Exchanges with a streamed body
         /// have as many connections of their own.
         ///
         /// 6, as in Foundation and browsers, which servers are used to; more connections gain little, since all

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("HttpCache: what interceptors further in change", .endsInTime)
+@Suite("HttpCache: what later interceptors change", .endsInTime)
 struct CacheChangedFieldTests {
     /// A server that speaks two languages, English where none is asked for, and a cache outside of what sets the user's.
     private static func world(
@@ -145,7 +145,7 @@ struct CacheChangedFieldTests {
         #expect((world.transport.count, world.cache.responseCount) == (2, 0))
     }
 
-    @Test("what an interceptor further in answers by itself is not stored: nothing tells whose it is")
+    @Test("what a later interceptor answers by itself is not stored: nothing tells whose it is")
     func made() async throws {
         let world = CacheWorld(inside: [Answering()]) { _, _ in .status(500) }
         for _ in 1...2 { #expect(await world.get() == "200 made here") }

@@ -218,8 +218,8 @@ struct FleetSimulationTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("calls that never end are cancelled after the patience, and have failed")
-    func patience() async throws {
+    @Test("calls that never end are cancelled after the overtime, and have failed")
+    func overtime() async throws {
         let fleet = FleetSimulation(
             clients: 2,
             load: .even(callsPerSecond: 1, for: .seconds(3)),
@@ -228,7 +228,7 @@ struct FleetSimulationTests {
                 serviceTime: .constant(.milliseconds(10)),
                 outages: [FleetOutage(.stalled, from: .seconds(1), for: .seconds(3600))]
             ),
-            patience: .seconds(7)
+            overtime: .seconds(7)
         )
         let report = try await fleet.run("p") {
             Self.service($0)

@@ -7,7 +7,7 @@ import Testing
 extension TestKit {
     @Suite("Waiting in vain", .endsInTime)
     struct WaitInVainTests {
-        let patience = ManualClock()
+        let realClock = ManualClock()
         let clock = ManualClock()
 
         @Test("after five seconds, and not before, it is said for what a test waits, and the test waits on")
@@ -15,14 +15,14 @@ extension TestKit {
             let (lines, said) = AsyncStream.makeStream(of: String.self)
             async let nap: Void = clock.sleep(for: .seconds(60))
             try await clock.waitForSleepers(count: 1)
-            async let wait: Void = clock.state.waitForCount(2, of: "sleepers on the clock", patience: patience) {
+            async let wait: Void = clock.state.waitForCount(2, of: "sleepers on the clock", on: realClock) {
                 said.yield($0)
                 said.finish()
             }
-            try await patience.waitForSleepers(count: 1)
-            patience.advance(by: .milliseconds(4_999))
-            #expect(patience.sleeperCount == 1)
-            patience.advance(by: .milliseconds(1))
+            try await realClock.waitForSleepers(count: 1)
+            realClock.advance(by: .milliseconds(4_999))
+            #expect(realClock.sleeperCount == 1)
+            realClock.advance(by: .milliseconds(1))
 
             var heard: [String] = []
             for await line in lines { heard.append(line) }
@@ -34,10 +34,10 @@ extension TestKit {
             _ = try await (nap, second)
         }
 
-        @Test("a count that is there already needs no patience")
+        @Test("a count that is there already needs no wait")
         func isThere() async throws {
-            try await clock.state.waitForCount(0, of: "sleepers on the clock", patience: patience)
-            #expect(patience.sleeps.isEmpty)
+            try await clock.state.waitForCount(0, of: "sleepers on the clock", on: realClock)
+            #expect(realClock.sleeps.isEmpty)
         }
     }
 }

@@ -121,13 +121,13 @@ struct PaceMachineTests {
         #expect(Self.ask(&machine, at: .zero, remaining: remaining) == expected)
     }
 
-    @Test("the wait is reckoned with the turns of those before it, and no more may wait than may")
+    @Test("the wait is reckoned with the slots of those before it, and no more may wait than may")
     func line() {
         var machine = Self.machine(retryAfter: .seconds(5))
         for name in 1...2 { Self.wait(&machine, "\(name)", at: .zero) }
-        let turns = Duration.milliseconds(5_200)
-        #expect(Self.ask(&machine, at: .zero, remaining: turns + Self.ns) == "wait")
-        #expect(Self.ask(&machine, at: .zero, remaining: turns).hasPrefix("it would wait for 5.200 s"))
+        let slots = Duration.milliseconds(5_200)
+        #expect(Self.ask(&machine, at: .zero, remaining: slots + Self.ns) == "wait")
+        #expect(Self.ask(&machine, at: .zero, remaining: slots).hasPrefix("it would wait for 5.200 s"))
         Self.wait(&machine, "3", at: .zero)
         #expect(Self.ask(&machine, at: .zero) == "3 requests wait already")
     }
@@ -143,7 +143,7 @@ struct PaceMachineTests {
     }
 
     @Test("waiting requests go in order, each at the drawn moment of its slot")
-    func turns() {
+    func slots() {
         var machine = Self.machine(retryAfter: .seconds(5))
         Self.wait(&machine, "a", at: .zero, draw: 0.25)
         for name in ["b", "c"] { Self.wait(&machine, name, at: .zero, draw: 1) }
@@ -161,7 +161,7 @@ struct PaceMachineTests {
         #expect(next == nil)
     }
 
-    @Test("after a long sleep of the machine turns are not made up for: one goes, and the others are spread again")
+    @Test("after a long sleep of the machine, missed slots are not made up for: one goes, and the others are spread")
     func slept() {
         var machine = Self.machine(retryAfter: .seconds(5))
         for name in 1...3 { Self.wait(&machine, "\(name)", at: .zero) }
@@ -207,7 +207,7 @@ struct PaceMachineTests {
         #expect(machine.waiting == 0)
     }
 
-    @Test("with a lane nothing is lost when nobody waits or is under way, and time has overtaken what is known")
+    @Test("with a part nothing is lost when nobody waits or is under way, and time has overtaken what is known")
     func worth() {
         var machine = Self.machine(Self.limit(0, .seconds(5)), retryAfter: .seconds(3))
         #expect(machine.worth(at: .seconds(1)) == .some(2))

@@ -192,7 +192,7 @@ struct PacingReadmissionTests {
         }
     }
 
-    @Test("a request stays in its partition, though an interceptor further in names another")
+    @Test("a request stays in its partition, though a later interceptor names another")
     func renamed() async throws {
         let (starts, underWay) = try await simulate { simulation in
             let pacing = Pacing(
@@ -205,14 +205,14 @@ struct PacingReadmissionTests {
             let service = world.service.with { $0.interceptors.append(Naming()) }
             for _ in 1...4 { try await AnyRequest(.get, ["a"]).schedule(with: service) }
             let origin = try #require(world.transport.attempts.first?.request.origin)
-            return (world.transport.attempts.map(\.start), pacing.lanes.withLock { $0.underWayCount(for: origin) })
+            return (world.transport.attempts.map(\.start), pacing.parts.withLock { $0.underWayCount(for: origin) })
         }
         #expect(starts.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(150)])
         #expect(starts.last.map { $0 >= .seconds(30) && $0 < .seconds(31) } == true)
         #expect(underWay == 0)
     }
 
-    @Test("a second send counts in its request's partition, though an interceptor further in names another")
+    @Test("a second send counts in its request's partition, though a later interceptor names another")
     func renamedSecondSend() async throws {
         let starts = try await simulate { simulation in
             let pacing = Pacing(

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Pacing", .endsInTime)
 struct PacingTests {
-    /// One service behind a pacing with turns of 100 ms, released in the middle of each.
+    /// One service behind a pacing with slots of 100 ms, released in the middle of each.
     private struct World: Sendable {
         let clock: ManualClock
         let pacing: Pacing
@@ -102,7 +102,7 @@ struct PacingTests {
         }
     }
 
-    @Test("C17: Retry-After of one answer holds back all calls, which then go in order and in turns, never early")
+    @Test("C17: Retry-After of one answer holds back all calls, which then go in order and in slots, never early")
     func retryAfter() async throws {
         try await simulate { simulation in
             let world = World(simulation.clock) { _, count in

@@ -57,17 +57,17 @@ struct RequestRateTests {
     private static let ns = Duration.nanoseconds(1)
 
     @Test("lets so many go in a time, and the next one when the first of them is as long ago")
-    func turns() {
+    func slots() {
         var starts = RecentStarts(.requests(3, per: .seconds(10)))
         #expect(
-            (0...7).map { starts.turn(ahead: $0, at: .seconds(1)) }
+            (0...7).map { starts.slot(ahead: $0, at: .seconds(1)) }
                 == [1, 1, 1, 11, 11, 11, 21, 21].map { .seconds($0) }
         )
         for time in [1, 4] { starts.note(.seconds(time)) }
-        #expect((0...4).map { starts.turn(ahead: $0, at: .seconds(5)) } == [5, 11, 14, 15, 21].map { .seconds($0) })
+        #expect((0...4).map { starts.slot(ahead: $0, at: .seconds(5)) } == [5, 11, 14, 15, 21].map { .seconds($0) })
         for time in [5, 11] { starts.note(.seconds(time)) }
-        #expect((0...3).map { starts.turn(ahead: $0, at: .seconds(11)) } == [14, 15, 21, 24].map { .seconds($0) })
-        #expect(starts.turn(ahead: 0, at: .seconds(90)) == .seconds(90))
+        #expect((0...3).map { starts.slot(ahead: $0, at: .seconds(11)) } == [14, 15, 21, 24].map { .seconds($0) })
+        #expect(starts.slot(ahead: 0, at: .seconds(90)) == .seconds(90))
         #expect(starts.lastEnd == .seconds(21))
     }
 
@@ -76,11 +76,11 @@ struct RequestRateTests {
         var starts = RecentStarts(.requests(3, per: .seconds(10)))
         for time in [1, 4, 5, 11] { starts.note(.seconds(time)) }
         starts.remove(.seconds(1))
-        #expect((0...2).map { starts.turn(ahead: $0, at: .seconds(11)) } == [14, 15, 21].map { .seconds($0) })
+        #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(11)) } == [14, 15, 21].map { .seconds($0) })
         starts.remove(.seconds(5))
-        #expect((0...3).map { starts.turn(ahead: $0, at: .seconds(11)) } == [11, 14, 21, 21].map { .seconds($0) })
+        #expect((0...3).map { starts.slot(ahead: $0, at: .seconds(11)) } == [11, 14, 21, 21].map { .seconds($0) })
         starts.note(.seconds(12))
-        #expect((0...2).map { starts.turn(ahead: $0, at: .seconds(12)) } == [14, 21, 22].map { .seconds($0) })
+        #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(12)) } == [14, 21, 22].map { .seconds($0) })
     }
 
     @Test("counts a request from when it goes out, rather than from when it was let go")
@@ -90,13 +90,13 @@ struct RequestRateTests {
         // The latest, one between others, and one that is not there, which takes the place of the oldest.
         #expect(starts.move(.seconds(11), to: .seconds(12)) == .seconds(12))
         #expect(starts.move(.seconds(4), to: .seconds(13)) == .seconds(13))
-        #expect((0...3).map { starts.turn(ahead: $0, at: .seconds(13)) } == [15, 22, 23, 25].map { .seconds($0) })
+        #expect((0...3).map { starts.slot(ahead: $0, at: .seconds(13)) } == [15, 22, 23, 25].map { .seconds($0) })
         #expect(starts.move(.milliseconds(12_500), to: .seconds(16)) == .seconds(16))
-        #expect((0...2).map { starts.turn(ahead: $0, at: .seconds(16)) } == [22, 23, 26].map { .seconds($0) })
+        #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(16)) } == [22, 23, 26].map { .seconds($0) })
         // The clock was read before another request took the lock.
         #expect(starts.move(.seconds(12), to: .seconds(14)) == .seconds(16))
         #expect(starts.note(.seconds(15)) == .seconds(16))
-        #expect((0...2).map { starts.turn(ahead: $0, at: .seconds(16)) } == [26, 26, 26].map { .seconds($0) })
+        #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(16)) } == [26, 26, 26].map { .seconds($0) })
     }
 
     @Test("takes what makes no sense for what is nearest")
@@ -118,7 +118,7 @@ struct RequestRateTests {
         #expect(starts.last.map { $0 >= .seconds(1) && $0 <= .seconds(2) } == true)
     }
 
-    @Test("lets a request of a refresh go at once while others wait for their turns, and one is free")
+    @Test("lets a request of a refresh go at once while others wait for their slots, and one is free")
     func urgent() {
         var machine = PaceMachine<NamedWaiter>(
             rules: PaceRules(
@@ -168,7 +168,7 @@ struct RequestRateTests {
         #expect(starts.allSatisfy { $0.last.map { $0 >= .seconds(9) && $0 < .milliseconds(9_020) } == true })
     }
 
-    @Test("refuses at once whose turn comes after its deadline, to the nanosecond")
+    @Test("refuses at once whose slot comes after its deadline, to the nanosecond")
     func deadline() async throws {
         let kinds = try await simulate { simulation in
             let world = World(simulation, .requests(2, per: .seconds(1)))
@@ -190,7 +190,7 @@ struct RequestRateTests {
         }
         #expect(starts.count == 60)
         #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
-        // Eleven times five wait for a second, and each is released within its turn of 20 ms.
+        // Eleven times five wait for a second, and each is released within its slot of 20 ms.
         #expect(starts.last.map { $0 >= .seconds(11) && $0 < .seconds(11) + .milliseconds(60 * 20) } == true)
     }
 
@@ -246,7 +246,7 @@ struct RequestRateTests {
                     try? await AnyRequest(.get, ["first"]).schedule(with: base)
                 }
             }
-            #expect(pacing.lanes.withLock { $0.underWayCount(for: trafficOrigin) } == 0)
+            #expect(pacing.parts.withLock { $0.underWayCount(for: trafficOrigin) } == 0)
             return transport.attempts.filter { $0.request.url.path == "/a" }.map(\.start)
         }
         #expect(starts.prefix(3).allSatisfy { $0 >= .seconds(5) && $0 < .seconds(6) })
@@ -265,7 +265,7 @@ struct RequestRateTests {
             _ = await failureOfOneCall(of: base)
             #expect(await refused.map { "\($0)".hasPrefix("not sent: ") } == true)
             #expect(transport.count == 1)
-            return pacing.lanes.withLock { $0.underWayCount(for: trafficOrigin) }
+            return pacing.parts.withLock { $0.underWayCount(for: trafficOrigin) }
         }
         #expect(count == 0)
     }

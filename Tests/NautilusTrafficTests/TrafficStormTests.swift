@@ -145,7 +145,7 @@ private struct TrafficStorm: Sendable {
     }
 
     func findings() -> [String] {
-        for (_, sends) in Dictionary(grouping: book.sends, by: \.lane) {
+        for (_, sends) in Dictionary(grouping: book.sends, by: \.part) {
             let times = sends.map(\.time).sorted()
             for (first, next) in zip(times, times.dropFirst(rate.count)) where next - first < rate.period {
                 book.note("\(rate.count + 1) within \(next - first), at \(first)")
@@ -153,7 +153,7 @@ private struct TrafficStorm: Sendable {
         }
         if limit.underWayCount(to: origin) != 0 { book.note("a slot is lost") }
         if limit.waitingCount(for: origin) + pacing.waitingCount(for: origin) != 0 { book.note("somebody waits still") }
-        if pacing.lanes.withLock({ $0.underWayCount(for: origin) }) != 0 { book.note("a place is lost") }
+        if pacing.parts.withLock({ $0.underWayCount(for: origin) }) != 0 { book.note("a place is lost") }
         if breaker.state(of: origin) != .closed { book.note("the circuit is \(breaker.state(of: origin))") }
         return book.findings
     }
@@ -197,7 +197,7 @@ private struct Weather: Sendable {
 /// What happened, and what was wrong with it.
 private final class StormBook: Sendable {
     struct Send: Sendable {
-        let lane: String
+        let part: String
         let time: Duration
     }
 
@@ -221,8 +221,8 @@ private final class StormBook: Sendable {
     var findings: [String] { state.withLock { $0.findings } }
 
     func note(_ finding: String) { state.withLock { $0.findings.append(finding) } }
-    func noteSend(in lane: String, at time: Duration) {
-        state.withLock { $0.sends.append(Send(lane: lane, time: time)) }
+    func noteSend(in part: String, at time: Duration) {
+        state.withLock { $0.sends.append(Send(part: part, time: time)) }
     }
     func arrived(_ name: String, at time: Duration?) { state.withLock { $0.arrivals[name] = time } }
 
@@ -287,7 +287,7 @@ private struct Passing: NetworkInterceptor {
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         let now = clock.now.offset
         let wait = now - book.passed(context.name, at: now)
-        // The longest wait, the time for releases that are spread, and a few turns.
+        // The longest wait, the time for releases that are spread, and a few slots.
         if wait > longest + max(.seconds(1), longest / 10) + .milliseconds(100) { book.note("waited for \(wait)") }
         var named = request
         named.header["X-Storm-Name"] = context.name

@@ -63,8 +63,8 @@ extension RefreshCoordinator {
         }
         let remaining = CallDeadline.remaining
         return try await guarded.wait { guarded, waiter in
-            let patience = RefreshPatience(limits, remaining: remaining, guarded.machine.state, at: now)
-            return carryOut(.ask(question), by: .call(waiter, patience), at: now, in: &guarded)
+            let limit = RefreshWaitLimit(limits, remaining: remaining, guarded.machine.state, at: now)
+            return carryOut(.ask(question), by: .call(waiter, limit), at: now, in: &guarded)
         } joined: { work, _ in
             perform(work)
         } leave: { guarded, id in

@@ -231,7 +231,7 @@ extension RefreshCoordinator {
                 try await pauses.waitOut(origin)
                 // A refresh may have started during the pause.
             } while !isRefresh && isHoldingRetries
-            try await pauses.takeTurn(to: origin, havingWaited: hasWaited)
+            try await pauses.takeSlot(to: origin, havingWaited: hasWaited)
         } while pauses.remainingPause(of: origin) > .zero || !isRefresh && isHoldingRetries
     }
 

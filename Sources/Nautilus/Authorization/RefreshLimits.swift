@@ -36,7 +36,7 @@ public struct RefreshLimits: Sendable {
     ///
     /// 30 s: together with the last refresh's time limit, also 30 s by default, a call waits a minute at most, as long
     /// as URL loading does.
-    public let patience: Duration
+    public let maxWait: Duration
     /// How many cool-downs one call waits out. Zero: no call waits for more than one refresh.
     ///
     /// 10, some three minutes of default cool-downs, for calls with a distant deadline.
@@ -54,7 +54,7 @@ public struct RefreshLimits: Sendable {
         window: Duration = .seconds(30),
         coolDown: Backoff = .exponential(base: .seconds(1), cap: .seconds(30), jitter: .equal),
         retryAfterCap: Duration = .seconds(60),
-        patience: Duration = .seconds(30),
+        maxWait: Duration = .seconds(30),
         maxCoolDowns: Int = 10,
         maxLeeway: Duration = .seconds(60)
     ) {
@@ -64,7 +64,7 @@ public struct RefreshLimits: Sendable {
         self.window = window.clampedToCentury
         self.coolDown = coolDown
         self.retryAfterCap = retryAfterCap.clampedToCentury
-        self.patience = patience.clampedToCentury
+        self.maxWait = maxWait.clampedToCentury
         // Sums with this value must not overflow.
         self.maxCoolDowns = max(0, min(maxCoolDowns, .max / 2))
         self.maxLeeway = maxLeeway.clampedToCentury

@@ -24,14 +24,14 @@ extension Call {
         case .fail(let other):
             let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
             throw recorder.surfacing(error, given, surfacing: other)
-        case .retry(let delay, let payment, let evenIfExecuted):
+        case .retry(let delay, let cost, let evenIfExecuted):
             let delay = max(.zero, delay)
             // Only a changed request, such as one with a fresh credential, is sent again without a delay.
             if isReconnect, delay > .zero { throw recorder.surfacing(error) }
             if let reason = reasonToStop(before: delay, after: error, evenIfExecuted: evenIfExecuted) {
                 throw recorder.surfacing(error, .init(retrier: "Call", action: .stop, reason: reason))
             }
-            if let payment, !pay(payment) {
+            if let cost, !pay(cost) {
                 throw recorder.surfacing(error, .init(retrier: name, action: .stop, reason: .budget))
             }
             recorder.willRetry(after: error, .init(retrier: name, action: .retry(after: delay), reason: reason))
@@ -127,16 +127,16 @@ extension Call {
         return nil
     }
 
-    private func pay(_ payment: RetryCost) -> Bool {
-        guard payment.pay() else { return false }
-        note(payment)
+    private func pay(_ cost: RetryCost) -> Bool {
+        guard cost.pay() else { return false }
+        note(cost)
         return true
     }
 
     /// Notes what has been paid to a budget last, which a success may refund.
-    func note(_ payment: RetryCost) {
-        paid.removeAll { $0.budget === payment.budget }
-        paid.append(payment)
+    func note(_ cost: RetryCost) {
+        paid.removeAll { $0.budget === cost.budget }
+        paid.append(cost)
     }
 
     /// The error of a call that was cancelled between two attempts: if by its deadline, the last failure; if by the

@@ -18,7 +18,7 @@ final class Call<R: Request> {
     var retrier: any Retrier
     var builder = RequestBuilder()
     var recorder: TraceRecorder
-    /// The last payment to each budget.
+    /// The last cost paid from each budget.
     var paid: [RetryCost] = []
     /// Whether the call opens the next connection of a stream, which decides itself on another attempt.
     let isReconnect: Bool

@@ -158,7 +158,7 @@ private struct StreamReconnection<R: Request> {
         case .fail(let other):
             let given = CallTrace.Decision(retrier: name, action: .fail, reason: reason ?? other.asReason)
             throw ended(by: loss, given, surfacing: other)
-        case .retry(let wanted, let payment, let evenIfExecuted):
+        case .retry(let wanted, let cost, let evenIfExecuted):
             // As in a call: the next connection might execute the request twice.
             if !evenIfExecuted, loss.mustNotBeRepeated {
                 throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: .mayHaveExecuted))
@@ -170,7 +170,7 @@ private struct StreamReconnection<R: Request> {
             if let reason = limit.reasonToStop(after: outage.count, at: moment) {
                 throw ended(by: loss, .init(retrier: "StreamConnections", action: .stop, reason: reason))
             }
-            if let payment, !payment.pay() {
+            if let cost, !cost.pay() {
                 throw ended(by: loss, .init(retrier: name, action: .stop, reason: .budget))
             }
             outage.count += 1

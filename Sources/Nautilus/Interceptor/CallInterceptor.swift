@@ -59,7 +59,7 @@ extension CallInterceptor {
     public var tier: InterceptorTier { .call(self) }
 }
 
-/// The rest of a call's path: the interceptors further in, and all attempts, with their retries.
+/// The rest of a call's path: the later interceptors, and all attempts, with their retries.
 ///
 /// Not `Sendable` by design: it is called in the call's task, one time after the other.
 public struct CallNext {
@@ -98,7 +98,7 @@ struct AttemptTerms {
     /// Whether a failure surfaces without the retrier being asked; nil: none does.
     var surfaces: ((HttpError) -> Bool)?
 
-    /// These terms, asked further in than `outer`.
+    /// These terms, asked inside `outer`.
     func within(_ outer: AttemptTerms) -> AttemptTerms {
         var terms = AttemptTerms(accepted: [outer.accepted, accepted], surfaces: surfaces ?? outer.surfaces)
         if let surfaces, let others = outer.surfaces { terms.surfaces = { surfaces($0) || others($0) } }

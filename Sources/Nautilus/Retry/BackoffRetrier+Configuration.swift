@@ -91,8 +91,8 @@ extension BackoffRetrier.Configuration {
         return hint + span.scaled(by: random.clampedFraction())
     }
 
-    /// The payment for a retry after `error`; nil when it is free.
-    func payment(for error: HttpError) -> RetryCost? {
+    /// The cost of a retry after `error`; nil when it is free.
+    func cost(for error: HttpError) -> RetryCost? {
         guard let reason = RetryCost.Reason(after: error), let budget = budget.budget(of: error.request?.origin) else {
             return nil
         }

@@ -77,7 +77,7 @@ public struct BackoffRetrier: Retrier {
         (retries, lastDelay, self.reason) = (retries + 1, step, reason)
         return .retry(
             after: max(delay, pause),
-            paying: policy.payment(for: error),
+            paying: policy.cost(for: error),
             evenIfExecuted: policy.retriesNonIdempotentRequests
         )
     }
@@ -123,7 +123,7 @@ public struct BackoffRetrier: Retrier {
         return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
     }
 
-    /// Retries without counting an attempt or charging the budget, since the previous attempt found no network.
+    /// Retries without counting an attempt or taking from the budget, since the previous attempt found no network.
     private mutating func retryFreely(
         after spread: Duration,
         failure error: HttpError,

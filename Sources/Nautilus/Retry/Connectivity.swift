@@ -61,7 +61,7 @@ private struct SystemConnectivity: Connectivity {
 public final class ConnectivitySwitch: Connectivity {
     private struct State {
         var isOnline: Bool
-        var waiters = WaitingLine<Waiter<Void>>()
+        var waiters = WaitQueue<Waiter<Void>>()
     }
 
     private let state: Locked<State>

@@ -3,10 +3,10 @@
 /// Use it as the gate of services without credentials; a `RefreshCoordinator` contains one.
 ///
 /// The gate opens gradually. A thousand retries that have waited for the same moment do not all pass at that moment:
-/// the first goes at once, the others follow in turns of 20 ms, each at a random moment of its turn. When the first
+/// the first goes at once, the others follow in slots of 20 ms, each at a random moment of its slot. When the first
 /// ones are rejected again, the gate closes again, and those behind them are never sent. Retries that come after the
-/// pause take turns as well, for as long as the pause was, but at least 1 s and at most 10 s. A retry that finds no
-/// free turn within that time goes at a random moment of it.
+/// pause take slots as well, for as long as the pause was, but at least 1 s and at most 10 s. A retry that finds no
+/// free slot within that time goes at a random moment of it.
 public final class OriginPauses: RetryGate {
     /// The mean time between two retries that pass: fifty a second, the rate at which `Pacing` releases its waiters.
     static let interval = Duration.milliseconds(20)
@@ -14,12 +14,12 @@ public final class OriginPauses: RetryGate {
     fileprivate struct Opening: Sendable {
         /// When the pause ends, on the stopwatch.
         var end: Duration
-        /// When the next turn may begin.
-        var nextTurn: Duration
-        /// How long after the end of the pause retries take turns.
+        /// When the next slot may begin.
+        var nextSlot: Duration
+        /// How long after the end of the pause retries take slots.
         var span: Duration
 
-        func isOver(at now: Duration) -> Bool { max(end + span, nextTurn) <= now }
+        func isOver(at now: Duration) -> Bool { max(end + span, nextSlot) <= now }
     }
 
     fileprivate struct Table: Sendable {
@@ -38,7 +38,7 @@ public final class OriginPauses: RetryGate {
     /// - Parameters:
     ///   - clock: The clock that pauses are measured and slept on. Default: `ContinuousClock`, since the server's time
     ///     goes on while the device sleeps.
-    ///   - random: The source of a retry's moment within its turn. Default: the system's generator, which differs for
+    ///   - random: The source of a retry's moment within its slot. Default: the system's generator, which differs for
     ///     each client.
     public init(clock: any Clock<Duration> = DefaultClock.current, random: any RandomSource = SystemRandomSource()) {
         self.clock = clock
@@ -46,14 +46,14 @@ public final class OriginPauses: RetryGate {
         self.stopwatch = Stopwatch(clock)
     }
 
-    /// Returns when `origin` is not paused (pauses ordered meanwhile count, too) and it is this retry's turn.
+    /// Returns when `origin` is not paused (pauses ordered meanwhile count, too) and this retry has its slot.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func pass(to origin: HttpOrigin) async throws {
-        // Checked again after the turn: the retries that went first may have been rejected.
+        // Checked again after the wait: the retries that went first may have been rejected.
         repeat {
             try await waitOut(origin)
-            try await takeTurn(to: origin)
+            try await takeSlot(to: origin)
         } while remainingPause(of: origin) > .zero
     }
 
@@ -83,16 +83,16 @@ extension OriginPauses {
         }
     }
 
-    /// Returns when it is this retry's turn; at once when retries do not take turns.
+    /// Returns when this retry has its slot; at once when retries do not take slots.
     ///
     /// - Parameter havingWaited: Whether the retry has waited for something other than a pause, with others that go on
     ///   at the same moment.
-    func takeTurn(to origin: HttpOrigin, havingWaited: Bool = false) async throws {
+    func takeSlot(to origin: HttpOrigin, havingWaited: Bool = false) async throws {
         guard havingWaited || table.withLock({ $0.openings[origin] != nil }) else { return }
         let (now, draw) = (stopwatch.elapsed, random.clampedFraction())
         let wait = table.withLock { table in
             if havingWaited { table.open(origin, at: now) }
-            return table.openings[origin]?.takeTurn(at: now, draw: draw) ?? .zero
+            return table.openings[origin]?.takeSlot(at: now, draw: draw) ?? .zero
         }
         if wait > .zero { try await clock.sleep(for: wait) }
     }
@@ -101,13 +101,13 @@ extension OriginPauses {
 extension OriginPauses.Table {
     fileprivate mutating func close(_ origin: HttpOrigin, until end: Duration, span: Duration, at now: Duration) {
         if let running = openings[origin], running.end >= end { return }
-        add(.init(end: end, nextTurn: end, span: span), origin, at: now)
+        add(.init(end: end, nextSlot: end, span: span), origin, at: now)
     }
 
-    /// Makes the retries that go on now take turns, unless they do already.
+    /// Makes the retries that go on now take slots, unless they do already.
     fileprivate mutating func open(_ origin: HttpOrigin, at now: Duration) {
         if let running = openings[origin], !running.isOver(at: now) { return }
-        add(.init(end: now, nextTurn: now, span: .seconds(1)), origin, at: now)
+        add(.init(end: now, nextSlot: now, span: .seconds(1)), origin, at: now)
     }
 
     private mutating func add(_ opening: OriginPauses.Opening, _ origin: HttpOrigin, at now: Duration) {
@@ -119,20 +119,20 @@ extension OriginPauses.Table {
 }
 
 extension OriginPauses.Opening {
-    /// How long a retry that comes at `now` waits for its turn.
+    /// How long a retry that comes at `now` waits for its slot.
     ///
     /// - Parameter draw: A random number from 0 to 1.
-    fileprivate mutating func takeTurn(at now: Duration, draw: Double) -> Duration {
+    fileprivate mutating func takeSlot(at now: Duration, draw: Double) -> Duration {
         if isOver(at: now) { return .zero }
         // The first goes at once; a lone retry has no others to avoid.
-        if nextTurn <= now {
-            nextTurn = now + OriginPauses.interval
+        if nextSlot <= now {
+            nextSlot = now + OriginPauses.interval
             return .zero
         }
-        // So many are waiting that their turns would take longer than `span`.
-        if nextTurn - now >= span { return span.scaled(by: draw) }
-        defer { nextTurn += OriginPauses.interval }
-        return nextTurn - now + OriginPauses.interval.scaled(by: draw)
+        // So many are waiting that their slots would take longer than `span`.
+        if nextSlot - now >= span { return span.scaled(by: draw) }
+        defer { nextSlot += OriginPauses.interval }
+        return nextSlot - now + OriginPauses.interval.scaled(by: draw)
     }
 }
 

@@ -6,7 +6,7 @@
 public final class CallSession: Sendable {
     private struct State: Sendable {
         var end: RefreshError?
-        var waiters = WaitingLine<Waiter<Void>>()
+        var waiters = WaitQueue<Waiter<Void>>()
         /// The waits that the end cancels.
         var waits: [UInt64: @Sendable () -> Void] = [:]
         var lastWait: UInt64 = 0

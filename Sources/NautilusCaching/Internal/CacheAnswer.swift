@@ -28,7 +28,7 @@ struct CacheAnswer {
     }
 
     /// Whether the response answers the request that was made. It does not if a redirect led to another URL, if an
-    /// interceptor further in sent another request in its place, or if it may have gone out for another account.
+    /// later interceptor sent another request in its place, or if it may have gone out for another account.
     var isOfTarget: Bool {
         guard sent.method == question.request.method, sent.body.isEmpty, CacheTarget(sent) == question.target else {
             return false

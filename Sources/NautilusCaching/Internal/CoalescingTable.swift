@@ -52,7 +52,7 @@ where Waiter.ID: Sendable {
         /// The leaders, which make the exchange: the first, and any later one that was more urgent than those before
         /// it.
         var leaders: [Leader] = []
-        var followers = WaitingLine<Follower>()
+        var followers = WaitQueue<Follower>()
 
         /// The highest urgency among the leaders; nil when there are none.
         var urgency: Int? { leaders.map(\.urgency).max() }
@@ -77,7 +77,7 @@ where Waiter.ID: Sendable {
     }
 
     /// Leads, unless an equally urgent request already does. Behind a less urgent leader, the request would have to
-    /// wait wherever that one does further in.
+    /// wait wherever that one does later on.
     mutating func begin(_ visit: Visit) -> Role {
         // An enclosing call leads and is waited for; waiting here for another exchange could wait for that very call.
         if visit.call.ancestors.contains(where: { waitedFor[$0] != nil }) { return .goAlone }

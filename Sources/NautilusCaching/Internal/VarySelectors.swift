@@ -3,7 +3,7 @@ import Nautilus
 
 /// The fields of a request that `Vary` names (RFC 9111 §4.1), as the cache saw them and as they went on the wire.
 ///
-/// An interceptor further in may have changed a field, for example by setting the user's language. The server chose by
+/// A later interceptor may have changed a field, for example by setting the user's language. The server chose by
 /// the field on the wire, and at the next lookup it is unknown what that will be. Such a response is therefore
 /// validated before it is used, and the fields on the wire at that time are compared with the stored ones.
 struct VarySelectors: Hashable, Sendable {

@@ -36,7 +36,7 @@
 
         fileprivate struct Inbox {
             var jobs: [Job] = []
-            var lines: ConnectionLines<CurlTransfer.Line, CurlTransfer>
+            var queues: ConnectionQueues<CurlTransfer.Queue, CurlTransfer>
             var hasThread = false
             /// Whether the thread has to be woken for a job.
             var isAsleep = false
@@ -57,11 +57,11 @@
             self.loop = loop
             self.startsOnAnyThread = library.isSafeOnAnyThread
             self.transfers = Locked(CurlTransfers(loop, configuration, endsLookups: library.isSafeOnAnyThread))
-            let lines = ConnectionLines<CurlTransfer.Line, CurlTransfer>(
+            let queues = ConnectionQueues<CurlTransfer.Queue, CurlTransfer>(
                 limit: configuration.connectionsPerHost,
                 total: configuration.connections
             )
-            self.inbox = Locked(Inbox(lines: lines))
+            self.inbox = Locked(Inbox(queues: queues))
         }
 
         deinit {
@@ -74,14 +74,14 @@
             let context = transfer.context
             // Must come before anything can end the transfer.
             context.beginConnecting()
-            guard !inbox.withLock({ $0.lines.enter(transfer.line) }) else { return add(.start(transfer)) }
+            guard !inbox.withLock({ $0.queues.enter(transfer.queue) }) else { return add(.start(transfer)) }
             context.beginWaitingForConnection()
             let priority = transfer.request.request.priority
-            if inbox.withLock({ $0.lines.enter(transfer.line, transfer, priority: priority) }) {
+            if inbox.withLock({ $0.queues.enter(transfer.queue, transfer, priority: priority) }) {
                 context.endWaitingForConnection()
                 add(.start(transfer))
             } else if transfer.exchange.isAnswered {
-                // A cancellation in the meantime would not have found the transfer in the line.
+                // A cancellation in the meantime would not have found the transfer in the queue.
                 forget(transfer)
             }
         }
@@ -139,7 +139,7 @@
         }
 
         private func forget(_ transfer: CurlTransfer) {
-            inbox.withLock { $0.lines.forget(transfer.line, transfer.id) }
+            inbox.withLock { $0.queues.forget(transfer.queue, transfer.id) }
         }
 
         private func raise(_ alarm: Inbox.Alarm) {
@@ -208,7 +208,7 @@
             }
         }
 
-        /// Adds the transfers and sockets that have ended; the transfers' connections go to the next in line.
+        /// Adds the transfers and sockets that have ended; the transfers' connections go to the next in the queue.
         private func collect(_ transfers: inout CurlTransfers, _ work: inout Work) {
             let before = work.ended.count
             transfers.takeEnded(into: &work.ended)
@@ -218,7 +218,7 @@
             inbox.withLock { inbox in
                 inbox.jobs += sockets.waiting.map { .move($0) }
                 for transfer in work.ended[before...] {
-                    if let next = inbox.leave(transfer.line) { work.connected.append(next) }
+                    if let next = inbox.leave(transfer.queue) { work.connected.append(next) }
                 }
             }
         }
@@ -274,13 +274,13 @@
             return isAsleep
         }
 
-        /// Gives a connection to the next in line.
+        /// Gives a connection to the next in the queue.
         ///
         /// - Returns: The transfer that has the connection now; nil if no transfer can have it.
-        fileprivate mutating func leave(_ line: CurlTransfer.Line) -> CurlTransfer? {
-            guard let next = lines.leave(line) else { return nil }
-            // If the transfer's caller has gone but it was still in line, it gives the connection back when it is about
-            // to start.
+        fileprivate mutating func leave(_ queue: CurlTransfer.Queue) -> CurlTransfer? {
+            guard let next = queues.leave(queue) else { return nil }
+            // If the transfer's caller has gone but it was still in the queue, it gives the connection back when it
+            // is about to start.
             jobs.append(.start(next))
             return next
         }

@@ -42,7 +42,7 @@
         /// libcurl's last code for why reading or writing failed; nil for none.
         private var lastFailure: Int32?
         /// Ends the wait for a server that does not end the connection of a closed socket.
-        private var patience: Task<Void, Never>?
+        private var closing: Task<Void, Never>?
         private let headerLimit: Int
         private let refusalLimit: Int
 
@@ -128,7 +128,7 @@
                 return .end
             }
             guard !channel.isOver else { return .end }
-            beginPatience()
+            beginClosing()
             if hasMore { return .turn }
             return .readiness(toRead: wantsInput, toWrite: canWrite == false)
         }
@@ -136,8 +136,8 @@
         /// Cleans up after the connection has ended, from either side.
         func end() {
             stage = .over
-            patience?.cancel()
-            patience = nil
+            closing?.cancel()
+            closing = nil
             output = []
             channel.disconnect()
             caller.resolve(.failure(CancellationError()))
@@ -262,9 +262,9 @@
         }
 
         /// Limits the wait for a server that does not end the connection once the socket is closed.
-        private func beginPatience() {
-            guard patience == nil, channel.isClosing else { return }
-            patience = Task.detached { [weak self, closeTimeout] in
+        private func beginClosing() {
+            guard closing == nil, channel.isClosing else { return }
+            closing = Task.detached { [weak self, closeTimeout] in
                 guard (try? await Task.sleep(for: closeTimeout)) != nil else { return }
                 self?.cut()
             }

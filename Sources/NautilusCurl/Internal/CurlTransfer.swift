@@ -8,8 +8,8 @@
         // Unchecked: the state belongs to the caller until the transfer is handed to a loop, and from then on to the
         // thread that steps the loop, under the loop's lock. libcurl calls back only from that thread.
 
-        /// The line in which the transfer waits for a connection.
-        struct Line: Hashable, Sendable {
+        /// The queue in which the transfer waits for a connection.
+        struct Queue: Hashable, Sendable {
             let origin: HttpOrigin
             /// Whether the response is read as it arrives. Such exchanges may last long, and must not hold up the
             /// others.
@@ -18,8 +18,8 @@
 
         let exchange: CurlExchange
         let request: CurlRequest
-        /// The line in which the transfer waits for a connection.
-        let line: Line
+        /// The queue in which the transfer waits for a connection.
+        let queue: Queue
         /// The handle that carries the transfer; nil before it has a connection, and when it is over.
         private(set) var handle: CurlHandle?
         /// How the transfer has ended; nil while it has not.
@@ -59,7 +59,7 @@
             configuration: CurlTransport.Configuration
         ) {
             (self.exchange, self.request, self.context) = (exchange, request, context)
-            self.line = Line(origin: request.origin, isStreamed: exchange.download != nil)
+            self.queue = Queue(origin: request.origin, isStreamed: exchange.download != nil)
             self.isRepeatable = request.request.isIdempotent
             self.received = CurlBody(limit: configuration.responseLimit, download: exchange.download)
             self.head = CurlResponseHead(limit: configuration.headerLimit)

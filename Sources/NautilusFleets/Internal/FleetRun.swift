@@ -56,7 +56,7 @@ struct FleetRun<S: HttpService>: Sendable {
                 group.addTask { await make(call, with: service) }
             }
             // This takes no time when no call is left.
-            try? await simulation.clock.sleep(until: .init(fleet.load.duration + fleet.patience))
+            try? await simulation.clock.sleep(until: .init(fleet.load.duration + fleet.overtime))
             group.cancelAll()
         }
     }

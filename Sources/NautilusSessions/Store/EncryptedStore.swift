@@ -117,7 +117,7 @@ extension StoredCredential {
         StoredCredential(
             session: session,
             number: number,
-            renewals: renewals,
+            refreshCount: refreshCount,
             content: content,
             unanswered: unanswered,
             hasExpired: hasExpired,

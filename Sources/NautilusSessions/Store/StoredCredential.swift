@@ -13,7 +13,7 @@ public struct StoredCredential: Hashable, Sendable {
     public let number: Int
     /// How often the session's credential has been refreshed. It tells which of two records of a session is newer, so
     /// that a stale store takes nothing back.
-    public let renewals: Int
+    public let refreshCount: Int
     /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that JSON. Empty when the session has
     /// expired.
     public let content: Data
@@ -36,7 +36,7 @@ public struct StoredCredential: Hashable, Sendable {
     ///   - session: The session of the credential.
     ///   - number: The session's number. Default: 1, the first; smaller numbers count as 1, those above a billion as a
     ///     billion.
-    ///   - renewals: How often the credential has been refreshed. Default: 0, never; at most a billion.
+    ///   - refreshCount: How often the credential has been refreshed. Default: 0, never; at most a billion.
     ///   - content: The credential as bytes.
     ///   - unanswered: How often the credential was sent to be refreshed without a known answer. Default: 0, never; at
     ///     most a billion.
@@ -45,7 +45,7 @@ public struct StoredCredential: Hashable, Sendable {
     public init(
         session: UUID,
         number: Int = 1,
-        renewals: Int = 0,
+        refreshCount: Int = 0,
         content: Data,
         unanswered: Int = 0,
         hasExpired: Bool = false,
@@ -54,7 +54,7 @@ public struct StoredCredential: Hashable, Sendable {
         self.session = session
         // Bounded, so that 1 can be added to any number that a store brings.
         self.number = min(max(1, number), Self.maxCount)
-        self.renewals = min(max(0, renewals), Self.maxCount)
+        self.refreshCount = min(max(0, refreshCount), Self.maxCount)
         self.content = content
         self.unanswered = min(max(0, unanswered), Self.maxCount)
         self.hasExpired = hasExpired
@@ -67,7 +67,7 @@ public struct StoredCredential: Hashable, Sendable {
     public init(
         session: UUID,
         number: Int = 1,
-        renewals: Int = 0,
+        refreshCount: Int = 0,
         credential: some Encodable,
         unanswered: Int = 0,
         hasExpired: Bool = false,
@@ -79,7 +79,7 @@ public struct StoredCredential: Hashable, Sendable {
         self.init(
             session: session,
             number: number,
-            renewals: renewals,
+            refreshCount: refreshCount,
             content: content,
             unanswered: unanswered,
             hasExpired: hasExpired,
@@ -129,7 +129,7 @@ struct CredentialRecord: Codable {
     init(_ stored: StoredCredential) {
         session = stored.session
         number = stored.number
-        renewals = stored.renewals > 0 ? stored.renewals : nil
+        renewals = stored.refreshCount > 0 ? stored.refreshCount : nil
         unanswered = stored.unanswered
         hasExpired = stored.hasExpired ? true : nil
         cameExpired = stored.cameExpired ? true : nil
@@ -157,7 +157,7 @@ struct CredentialRecord: Codable {
         StoredCredential(
             session: session,
             number: number,
-            renewals: renewals ?? 0,
+            refreshCount: renewals ?? 0,
             content: credential,
             unanswered: unanswered,
             hasExpired: hasExpired ?? false,

@@ -82,7 +82,7 @@ struct CircuitMachine: Sendable {
             return (.go(permit(isProbe: false)), nil)
         case .open(let end) where now < end:
             return (.refuse(nextProbe: end - now), nil)
-        case .halfOpen(let probes, let latest) where probes > 0 && now - latest < patience:
+        case .halfOpen(let probes, let latest) where probes > 0 && now - latest < probeLimit:
             return (.refuse(nextProbe: nil), nil)
         case .halfOpen(let probes, _):
             state = .halfOpen(probes: probes + 1, latest: now)
@@ -96,7 +96,7 @@ struct CircuitMachine: Sendable {
 
     /// How long a probe alone decides: as long as the pause before it. A probe may be a large upload, or a question
     /// that the server answers late on purpose.
-    private var patience: Duration { max(.seconds(1), previousPause) }
+    private var probeLimit: Duration { max(.seconds(1), previousPause) }
 
     /// Notes that a request that was let through has ended.
     mutating func end(_ permit: Permit, _ outcome: Outcome, at now: Duration) -> CircuitEvent.Change? {

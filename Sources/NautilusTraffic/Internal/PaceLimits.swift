@@ -29,13 +29,13 @@ struct PaceLimits: Sendable {
         limits = limits.compactMap { $0.end <= now ? $0.next(at: now, lastNumber: lastNumber) : $0 }
     }
 
-    /// Takes in what the answer to the request with this number reports, and charges the limits that it does not
+    /// Takes in what the answer to the request with this number reports, and counts it for the limits that it does not
     /// mention.
     ///
     /// - Parameter lastNumber: The number of the last request that was sent.
     mutating func report(_ reports: [RateLimit], by number: Int, lastNumber: Int, at now: Duration) {
         for index in limits.indices where !reports.contains(where: { limits[index].isOf($0) }) {
-            limits[index].charge()
+            limits[index].countRequest()
         }
         for report in reports {
             // The server has moved to another partition than for earlier requests: the old limits belong to that
@@ -53,9 +53,9 @@ struct PaceLimits: Sendable {
         if count > Self.maxCount { limits.removeFirst(count - Self.maxCount) }
     }
 
-    /// Charges all limits for a request that may have counted, but has ended without an answer that says so.
-    mutating func charge() {
-        for index in limits.indices { limits[index].charge() }
+    /// Counts, for all limits, a request that may have counted, but has ended without an answer that says so.
+    mutating func countRequest() {
+        for index in limits.indices { limits[index].countRequest() }
     }
 }
 
@@ -101,8 +101,8 @@ struct PaceLimit: Sendable {
 
     func isOf(_ report: RateLimit) -> Bool { policy == report.policy && partition == report.partition }
 
-    /// Charges the limit for a request that may have counted, but has ended without mentioning the limit.
-    mutating func charge() {
+    /// Counts a request that may have counted, but has ended without mentioning the limit.
+    mutating func countRequest() {
         unreported += 1
         recentlyUnreported += 1
     }
@@ -161,7 +161,7 @@ struct PaceRules: Hashable, Sendable {
 
     /// How long a request may wait that was not refused when it came: a little longer than the longest wait, since
     /// releases are spread, and a busy machine is late.
-    var patience: Duration { maxWait + max(.seconds(1), maxWait / 10) }
+    var longestWait: Duration { maxWait + max(.seconds(1), maxWait / 10) }
 
     /// Why a request does not wait this long; nil when it does.
     ///

@@ -4,7 +4,7 @@ import Nautilus
 struct PaceAsker: Sendable {
     /// The time that was left until the call's deadline when the request came; nil when there is no deadline.
     let remaining: Duration?
-    /// Whether the request goes to the front of the line, because others may wait for the credential that it brings.
+    /// Whether the request goes to the front of the queue, because others may wait for the credential that it brings.
     let isUrgent: Bool
 
     fileprivate var urgency: Int { isUrgent ? 1 : 0 }
@@ -20,9 +20,9 @@ extension PaceAsker {
 
 /// The rules by which requests to one partition wait, as pure transitions: no clock, no lock, no randomness.
 ///
-/// Waiting requests are released in turns, one after the other. Each turn is as long as the interval, and the release
+/// Waiting requests are released in slots, one after the other. Each slot is as long as the interval, and the release
 /// happens at a random moment within it, so that clients which were sent away together do not come back together. No
-/// turn begins before the server's pause, or the window of a used-up limit, is over.
+/// slot begins before the server's pause, or the window of a used-up limit, is over.
 struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     /// The answer to a request that asks to be sent.
     enum Answer: Hashable, Sendable {
@@ -50,19 +50,19 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     private var letGo: [Int: Duration] = [:]
     /// When the pause ordered by the server ends; nil when there is none.
     private var pauseEnd: Duration?
-    private var line = WaitingLine<Entrant>()
+    private var queue = WaitQueue<Entrant>()
     private(set) var underWay = 0
     private var lastNumber = 0
     /// When the last block ended or will end.
     private var blockEnd = Duration.zero
-    /// When the next turn may begin, apart from blocks.
-    private var nextTurn = Duration.zero
+    /// When the next slot may begin, apart from blocks.
+    private var nextSlot = Duration.zero
     /// When the server last said anything of its limits, or was asked in spite of them.
     private var lastWord = Duration.zero
     /// The number of the request that was sent in spite of the server's word, and when that word came; nil when there is
     /// none.
     private var probe: (number: Int, wordBefore: Duration)?
-    /// The moment, from 0 to 1, within its turn at which the first in line is released.
+    /// The moment, from 0 to 1, within its slot at which the first in the queue is released.
     private var draw = 0.0
     /// When the present alarm rings; nil when none is set.
     var alarm: Duration?
@@ -73,7 +73,7 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     }
 
     /// How many requests wait.
-    var waiting: Int { line.count }
+    var waiting: Int { queue.count }
 
     /// The value of keeping this state: for how much longer the server's word holds.
     func worth(at now: Duration) -> OriginWorth {
@@ -106,53 +106,53 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
 
     /// Adds a request that was just told to wait.
     ///
-    /// - Parameter draw: From 0 to 1; used if the request is the first in line.
+    /// - Parameter draw: From 0 to 1; used if the request is the first in the queue.
     mutating func wait(_ entrant: Entrant, draw: Double) {
         if waiting == 0 { self.draw = draw }
-        line.append(entrant, urgency: entrant.asker.urgency)
+        queue.append(entrant, urgency: entrant.asker.urgency)
     }
 
     /// Stops waiting; nil when the request is not waiting, because it has been released.
     mutating func cancel(_ id: Waiter.ID) -> Waiter? {
-        line.remove(id)?.waiter
+        queue.remove(id)?.waiter
     }
 
-    /// Releases the first in line, if its turn has come.
+    /// Releases the first in the queue, if its slot has come.
     ///
-    /// - Parameter draw: From 0 to 1; used for the next request in line.
+    /// - Parameter draw: From 0 to 1; used for the next request in the queue.
     /// - Returns: The request that goes, and its number; nil when none is due.
     mutating func release(at now: Duration, draw: Double) -> (waiter: Waiter, number: Int)? {
-        guard let due = nextRelease(at: now), due <= now, let entrant = line.popFirst() else { return nil }
+        guard let due = nextRelease(at: now), due <= now, let entrant = queue.popFirst() else { return nil }
         // Turns missed while the whole machine slept are not made up for, since that would release all requests at
         // once.
-        nextTurn = max(max(blockEnd, nextTurn) + rules.interval, now)
+        nextSlot = max(max(blockEnd, nextSlot) + rules.interval, now)
         self.draw = draw
         return (entrant.waiter, begin(at: now))
     }
 
-    /// The time at which the first in line is released, if nothing changes; nil when no request waits.
+    /// The time at which the first in the queue is released, if nothing changes; nil when no request waits.
     mutating func nextRelease(at now: Duration) -> Duration? {
         guard waiting > 0 else { return nil }
         let block = updateBlock(at: now)
-        return max(max(blockEnd, nextTurn) + rules.interval * draw, block ?? .zero)
+        return max(max(blockEnd, nextSlot) + rules.interval * draw, block ?? .zero)
     }
 
-    /// The time at which something has to be done for the line: a release, or the end of the longest wait; nil when no
+    /// The time at which something has to be done for the queue: a release, or the end of the longest wait; nil when no
     /// request waits.
     mutating func nextAlarm(at now: Duration) -> Duration? {
         guard let release = nextRelease(at: now) else { return nil }
         guard let start = longestStart, updateBlock(at: now) != nil else { return release }
-        return min(release, max(start + rules.patience, now))
+        return min(release, max(start + rules.longestWait, now))
     }
 
-    /// When the request came that has waited longest: not the first in line, if others have gone ahead of it.
-    private var longestStart: Duration? { line.firstOfEach.map(\.start).min() }
+    /// When the request came that has waited longest: not the first in the queue, if others have gone ahead of it.
+    private var longestStart: Duration? { queue.firstOfEach.map(\.start).min() }
 
     /// Takes out the requests that have waited too long for others to end: how long that takes was not known when they
     /// came. Those that are only late, as after the machine has slept, stay.
     mutating func turnAwayOverdue(at now: Duration) -> [(waiter: Waiter, refusal: FailureKind.Refusal)] {
-        guard let start = longestStart, now - start >= rules.patience, updateBlock(at: now) != nil else { return [] }
-        return line.remove { now - $0.start >= rules.patience }.map { entrant in
+        guard let start = longestStart, now - start >= rules.longestWait, updateBlock(at: now) != nil else { return [] }
+        return queue.remove { now - $0.start >= rules.longestWait }.map { entrant in
             (entrant.waiter, .waitTooLong(now - entrant.start, limit: rules.maxWait))
         }
     }
@@ -181,13 +181,13 @@ struct PaceMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     ///
     /// - Parameters:
     ///   - number: The request.
-    ///   - isSent: Whether it has gone out, so that the server may have counted it. If not, it never took its turn.
+    ///   - isSent: Whether it has gone out, so that the server may have counted it. If not, it never took its slot.
     ///   - isAnswered: Whether it was answered. Default: no.
     mutating func ended(_ number: Int, isSent: Bool, isAnswered: Bool = false) {
         underWay -= 1
         if let start = letGo.removeValue(forKey: number), !isSent { starts?.remove(start) }
         if isAnswered { endProbe(by: number) }
-        if isSent { limits.charge() }
+        if isSent { limits.countRequest() }
         // It waits for its credential, and asks again.
         if !isSent, let probe, probe.number == number { (self.probe, lastWord) = (nil, probe.wordBefore) }
     }
@@ -207,7 +207,7 @@ extension PaceMachine {
         limits.reset(at: now, lastNumber: lastNumber)
         if let end = pauseEnd, end <= now { (pauseEnd, blockEnd) = (nil, max(blockEnd, end)) }
         var block = limits.blockedUntil(underWay: underWay, at: now).map { max($0, pauseEnd ?? $0) } ?? pauseEnd
-        if let turn = starts?.turn(ahead: 0, at: now), turn > now { block = max(block ?? turn, turn) }
+        if let slot = starts?.slot(ahead: 0, at: now), slot > now { block = max(block ?? slot, slot) }
         // The block ended when it was due or, if an answer has reported more than was known, just now.
         blockEnd = block ?? min(blockEnd, now)
         return block
@@ -222,7 +222,7 @@ extension PaceMachine {
     /// Whether a request may ask in spite of the server's word, since that goes beyond the longest wait, and may be a
     /// mistake: once in that time, or in a minute if that is longer.
     private func mayProbe(at now: Duration) -> Bool {
-        guard waiting == 0, starts?.turn(ahead: 0, at: now) ?? now <= now else { return false }
+        guard waiting == 0, starts?.slot(ahead: 0, at: now) ?? now <= now else { return false }
         let end = max(pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now)
         return end - now > rules.maxWait && now - lastWord >= max(rules.maxWait, .seconds(60))
     }
@@ -232,10 +232,10 @@ extension PaceMachine {
     /// Only the server's word and the client's own rate count here: if a limit is used up only when all requests under
     /// way are counted, their answers may say otherwise.
     private func waitEnd(ahead: Int, at now: Duration) -> Duration {
-        let turn = ahead > 0 ? nextTurn : now
-        let end = max(now, pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now, turn)
-        // Adds the turns of the requests ahead.
-        return max(end + rules.interval * ahead, starts?.turn(ahead: ahead, at: now) ?? end)
+        let slot = ahead > 0 ? nextSlot : now
+        let end = max(now, pauseEnd ?? now, limits.blockedUntil(underWay: 0, at: now) ?? now, slot)
+        // Adds the slots of the requests ahead.
+        return max(end + rules.interval * ahead, starts?.slot(ahead: ahead, at: now) ?? end)
     }
 
     /// Takes out the requests whose wait has become too long.
@@ -246,7 +246,7 @@ extension PaceMachine {
         let reason = { [rules] (entrant: Entrant) in
             rules.refusal(of: end - entrant.start, remaining: entrant.asker.remaining)
         }
-        return line.remove { reason($0) != nil }.compactMap { entrant in
+        return queue.remove { reason($0) != nil }.compactMap { entrant in
             reason(entrant).map { (entrant.waiter, $0) }
         }
     }

@@ -24,21 +24,21 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         /// How many exchanges have a connection, but no task yet.
         var starting = 0
         var underway: [Int: URLSessionExchange] = [:]
-        var lines: ConnectionLines<HttpOrigin, Waiter>
+        var queues: ConnectionQueues<HttpOrigin, Waiter>
 
         /// Adds an exchange; returns whether it has a connection, and whether it is the only exchange with one.
         mutating func enter(_ waiter: Waiter) -> (isConnected: Bool, isAlone: Bool) {
             // Without a host, the exchange needs no connection to fail.
             let origin = waiter.exchange.origin
-            let isConnected = origin.map { lines.enter($0, waiter, priority: waiter.request.priority) } ?? true
+            let isConnected = origin.map { queues.enter($0, waiter, priority: waiter.request.priority) } ?? true
             defer { if isConnected { starting += 1 } }
             return (isConnected, isConnected && starting == 0 && underway.isEmpty)
         }
 
-        /// Gives a connection to the next in line, which starts; returns nil if the line is empty.
+        /// Gives a connection to the next in the queue, which starts; returns nil if the queue is empty.
         mutating func leave(_ origin: HttpOrigin) -> Waiter? {
-            while let next = lines.leave(origin) {
-                // The caller has gone, but the exchange was still in line.
+            while let next = queues.leave(origin) {
+                // The caller has gone, but the exchange was still in the queue.
                 if next.exchange.isAnswered { continue }
                 starting += 1
                 return next
@@ -56,10 +56,10 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
     init(connectionsPerHost: Int, pinnedKeys: [Data] = []) {
         self.pinnedKeys = pinnedKeys.isEmpty ? nil : PinnedKeys(hashes: pinnedKeys)
         #if canImport(FoundationNetworking)
-            traffic = Locked(Traffic(lines: ConnectionLines(limit: connectionsPerHost)))
+            traffic = Locked(Traffic(queues: ConnectionQueues(limit: connectionsPerHost)))
         #else
-            // Here Foundation has a line for each host, and HTTP/2 carries many exchanges on one connection.
-            traffic = Locked(Traffic(lines: ConnectionLines(limit: .max)))
+            // Here Foundation has a queue for each host, and HTTP/2 carries many exchanges on one connection.
+            traffic = Locked(Traffic(queues: ConnectionQueues(limit: .max)))
         #endif
         operations = DelegateQueue(queue)
         super.init()
@@ -75,7 +75,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         exchange.context.beginWaitingForConnection()
         let (isConnected, isAlone) = traffic.withLock { $0.enter(waiter) }
         guard isConnected else {
-            // A cancellation in the meantime would not have found the exchange in the line.
+            // A cancellation in the meantime would not have found the exchange in the queue.
             if exchange.isAnswered { forget(exchange) }
             return
         }
@@ -91,7 +91,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         let exchange = waiter.exchange
         if let end = exchange.request.refusal { exchange.resolve(.failure(end)) }
         guard !exchange.isAnswered else {
-            // The caller has gone or the user has signed out meanwhile, so the connection goes to the next in line.
+            // The caller has gone or the user has signed out meanwhile, so the next in the queue gets the connection.
             traffic.withLock { $0.starting -= 1 }
             return release(exchange.origin)
         }
@@ -104,7 +104,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         task.resume()
     }
 
-    /// Cancels the task of an exchange whose caller has gone; an exchange without a task only leaves its line. Does
+    /// Cancels the task of an exchange whose caller has gone; an exchange without a task only leaves its queue. Does
     /// nothing if the exchange is over. Called on the queue.
     func abandon(_ exchange: URLSessionExchange) {
         guard let task = exchange.task else { return forget(exchange) }
@@ -115,15 +115,15 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
 
     private func forget(_ exchange: URLSessionExchange) {
         guard let origin = exchange.origin else { return }
-        traffic.withLock { $0.lines.forget(origin, ObjectIdentifier(exchange)) }
+        traffic.withLock { $0.queues.forget(origin, ObjectIdentifier(exchange)) }
     }
 
     func exchangeUnderWay(_ task: URLSessionTask) -> URLSessionExchange? {
         traffic.withLock { $0.underway[task.taskIdentifier] }
     }
 
-    /// Removes and returns the exchange of a task that is over, and gives its connection to the next in line; nil if it
-    /// had ended before.
+    /// Removes and returns the exchange of an ended task, and gives its connection to the next in the queue; nil if
+    /// it had ended before.
     private func end(_ task: URLSessionTask) -> URLSessionExchange? {
         let ended = traffic.withLock { $0.underway.removeValue(forKey: task.taskIdentifier) }
         guard let exchange = ended else { return nil }
@@ -131,7 +131,7 @@ final class URLSessionExchangeDelegate: NSObject, Sendable {
         return exchange
     }
 
-    /// Gives a connection to the next in line.
+    /// Gives a connection to the next in the queue.
     private func release(_ origin: HttpOrigin?) {
         guard let origin, let next = traffic.withLock({ $0.leave(origin) }) else { return }
         next.exchange.context.endWaitingForConnection()

@@ -7,7 +7,7 @@ import Testing
 
 /// A store over copies shows a process that has just started what was stored before; who holds the lock is shown the
 /// latest.
-@Suite("A process that knows nothing yet, over a store that is behind")
+@Suite("A process that knows nothing yet, over a store with stale reads")
 struct FirstLookTests {
     /// What its process is shown: nothing, or the user before.
     enum Shown: CaseIterable, Sendable { case nothing, userBefore }
@@ -60,7 +60,7 @@ struct FirstLookTests {
         }
     }
 
-    @Test("does not go on as the one whom a sign-in replaced when the store is behind once more")
+    @Test("does not go on as the one whom a sign-in replaced when a read is stale once more")
     func behindAgain() async throws {
         try await TokenWorld.run { world in
             let (session, store) = try await process(shown: .nothing, in: world)

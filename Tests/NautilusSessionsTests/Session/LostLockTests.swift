@@ -48,7 +48,12 @@ struct LostLockTests {
             store.loseLocks()
             let newer = world.server.signIn("anna-newer", at: world.date)
             world.store.save(
-                try StoredCredential(session: stored.session, number: stored.number, renewals: 1, credential: newer),
+                try StoredCredential(
+                    session: stored.session,
+                    number: stored.number,
+                    refreshCount: 1,
+                    credential: newer
+                ),
                 for: world.key
             )
             #expect(await call.token == newer.value)

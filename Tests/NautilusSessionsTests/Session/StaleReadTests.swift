@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-/// A store over a database with copies, one of which is behind: a read may show what was stored before.
+/// A store over a database with copies that lag: a read may show what was stored before.
 @Suite("Reads that show what was stored before")
 struct StaleReadTests {
     /// A session that has been refreshed once, over a store that can show what it had before that.
@@ -151,7 +151,7 @@ struct StaleReadTests {
             #expect(!session.isSignedIn && world.server.refreshes == ["anna-1"])
 
             let token = world.server.signIn("anna", at: world.date)
-            let refreshed = try StoredCredential(session: refused.session, renewals: 1, credential: token)
+            let refreshed = try StoredCredential(session: refused.session, refreshCount: 1, credential: token)
             world.store.save(refreshed, for: world.key)
             #expect(await world.call(session).token == "anna-1")
         }

@@ -63,7 +63,7 @@ struct StoreStorm: Sendable {
     /// The server's ends of the web sockets, each with the process and the user of its client.
     let sockets = Locked<[(process: Int, user: String, isServed: Locked<Bool>)]>([])
 
-    /// - Parameter lag: By how much a read may be behind while its store is in trouble.
+    /// - Parameter lag: How stale a read may be while its store is in trouble.
     init(_ world: TokenWorld, _ work: Work, lag: Duration = .zero) async throws {
         (self.world, self.work) = (world, work)
         let rules = SessionRules<ApiToken>(

@@ -32,7 +32,7 @@ struct CredentialFormatTests {
 
     @Test("a credential comes back equal, whatever its bytes are", arguments: contents)
     func roundTrip(_ content: Data) throws {
-        let stored = StoredCredential(session: UUID(), renewals: 2, content: content, unanswered: 3)
+        let stored = StoredCredential(session: UUID(), refreshCount: 2, content: content, unanswered: 3)
         #expect(try Self.read(CredentialFormat.encode(stored, for: Self.key, place: Self.place)) == stored)
     }
 
@@ -54,9 +54,9 @@ struct CredentialFormatTests {
 
     @Test("numbers beyond all sense are written as the nearest that can be calculated with")
     func extremes() throws {
-        let stored = StoredCredential(session: UUID(), renewals: .max, content: Data(), unanswered: .max)
+        let stored = StoredCredential(session: UUID(), refreshCount: .max, content: Data(), unanswered: .max)
         let read = try Self.read(CredentialFormat.encode(stored, for: Self.key, place: Self.place))
-        #expect((read.unanswered, read.renewals) == (1_000_000_000, 1_000_000_000))
+        #expect((read.unanswered, read.refreshCount) == (1_000_000_000, 1_000_000_000))
         let negative = StoredCredential(session: UUID(), content: Data(), unanswered: .min)
         #expect(try Self.read(CredentialFormat.encode(negative, for: Self.key, place: Self.place)).unanswered == 0)
     }

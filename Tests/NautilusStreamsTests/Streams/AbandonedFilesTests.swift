@@ -14,7 +14,7 @@ struct AbandonedFilesTests {
     /// Creates a file that was last written two hours, or a few seconds, ago.
     private func file(_ name: String, isOld: Bool = true) throws -> URL {
         let url = try #require(folder).file(name, Data([1]))
-        let age = isOld ? AbandonedFiles.patience / .seconds(1) + 60 : 10
+        let age = isOld ? AbandonedFiles.abandonedAge / .seconds(1) + 60 : 10
         let date = Date(timeIntervalSinceNow: -age)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
         return url

@@ -111,7 +111,7 @@ struct RefreshCasesTests {
     }
 
     @Test(
-        "B6: a transient failure fails the twenty that wait without patience, and is over after the cool-down",
+        "B6: a transient failure fails the twenty that have no time to wait, and is over after the cool-down",
         arguments: TokenWorld.seeds
     )
     func transient(seed: UInt64) async throws {

@@ -23,12 +23,12 @@ struct RefreshOutageTests {
     /// Limits with a cool-down that is always the same.
     static func limits(
         coolDown: Duration = .seconds(4),
-        patience: Duration = .seconds(30),
+        maxWait: Duration = .seconds(30),
         maxCoolDowns: Int = 10
     ) -> RefreshLimits {
         RefreshLimits(
             coolDown: .constant(coolDown, jitter: .none),
-            patience: patience,
+            maxWait: maxWait,
             maxCoolDowns: maxCoolDowns
         )
     }
@@ -82,7 +82,7 @@ struct RefreshOutageTests {
     )
     func deadline(_ deadline: Duration, expected: String, end: Duration) async throws {
         try await simulate { simulation in
-            let world = TokenWorld(simulation, limits: Self.limits(patience: .zero), refresh: Self.failing(1))
+            let world = TokenWorld(simulation, limits: Self.limits(maxWait: .zero), refresh: Self.failing(1))
             let result = await world.call(Ping(deadline: deadline))
             #expect(Self.summary(result) == expected)
             #expect(simulation.clock.now.offset == end)
@@ -91,7 +91,7 @@ struct RefreshOutageTests {
     }
 
     @Test(
-        "without a deadline the patience decides, counted from when the call asks",
+        "without a deadline the maxWait decides, counted from when the call asks",
         arguments: [
             (Duration.zero, "failed, next in 4 s"),
             (.milliseconds(4050), "failed, next in 4 s"),
@@ -99,9 +99,9 @@ struct RefreshOutageTests {
             (.seconds(Int64.max), "ok"),
         ]
     )
-    func patience(_ patience: Duration, expected: String) async throws {
+    func maxWait(_ maxWait: Duration, expected: String) async throws {
         try await simulate { simulation in
-            let world = TokenWorld(simulation, limits: Self.limits(patience: patience), refresh: Self.failing(1))
+            let world = TokenWorld(simulation, limits: Self.limits(maxWait: maxWait), refresh: Self.failing(1))
             #expect(await Self.summary(world.call()) == expected)
         }
     }

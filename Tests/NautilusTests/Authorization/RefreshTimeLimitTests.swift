@@ -121,7 +121,7 @@ struct RefreshTimeLimitTests {
         #expect(coordinator == nil)
     }
 
-    @Test("C14: calls with patience wait for the refresh after an overdue one: at once when that has ended")
+    @Test("C14: calls that have the time wait for the refresh after an overdue one: at once when that has ended")
     func waitsOutOverdue() async throws {
         let script = RefreshScript()
         let coordinator = patient(script)
@@ -156,7 +156,7 @@ struct RefreshTimeLimitTests {
     private func patient(_ script: RefreshScript) -> RefreshCoordinator<String> {
         RefreshCoordinator(
             credential: "a",
-            limits: RefreshLimits(patience: .seconds(1000)),
+            limits: RefreshLimits(maxWait: .seconds(1000)),
             clock: clock,
             random: Draw(1),
             refresh: script.run

@@ -53,7 +53,7 @@ struct RetryGateTests {
         // It began at 1 s on the clock, and its retry waits until 10 s.
         #expect(traces[1].attempts[0].decision?.reason == .gate(.seconds(9)))
         let start = try #require(traces[1].attempts.last).start
-        #expect((.milliseconds(9_020)...(.milliseconds(9_040))).contains(start), "it takes the turn after the first")
+        #expect((.milliseconds(9_020)...(.milliseconds(9_040))).contains(start), "it takes the slot after the first")
         #expect(traces[2].attempts.count == 1)
     }
 

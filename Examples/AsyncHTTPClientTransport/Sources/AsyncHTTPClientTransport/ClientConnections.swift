@@ -1,17 +1,17 @@
 import AsyncHTTPClient
 import NIOPosix
 
-/// One client and its lines: closed when neither the transport nor an exchange holds it any more.
+/// One client and its queues: closed when neither the transport nor an exchange holds it any more.
 final class ClientConnections: Sendable {
     let client: HTTPClient
-    let lines: ConnectionLines
+    let queues: ConnectionQueues
 
     init(_ configuration: AsyncHTTPClientTransport.Configuration) {
         self.client = HTTPClient(
             eventLoopGroupProvider: .shared(configuration.eventLoopGroup),
             configuration: configuration.clientConfiguration
         )
-        self.lines = ConnectionLines(limit: configuration.connectionsPerHost)
+        self.queues = ConnectionQueues(limit: configuration.connectionsPerHost)
     }
 
     deinit {

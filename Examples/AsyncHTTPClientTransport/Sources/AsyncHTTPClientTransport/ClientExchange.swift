@@ -72,11 +72,11 @@ extension ClientExchange {
             return state.isCancelled
         }
         guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
-        let lines = departure.connections.lines
-        if lines.enter(departure) {
-            if !depart() { lines.leave(departure.origin) }
+        let queues = departure.connections.queues
+        if queues.enter(departure) {
+            if !depart() { queues.leave(departure.origin) }
         } else if state.withLockedValue({ $0.isCancelled }) {
-            lines.forget(departure)
+            queues.forget(departure)
         }
     }
 
@@ -96,7 +96,7 @@ extension ClientExchange {
             return state.isCancelled
         }
         task.futureResult.whenComplete { result in
-            departure.connections.lines.leave(departure.origin)
+            departure.connections.queues.leave(departure.origin)
             self.complete(result)
         }
         if isLate { task.cancel() }
@@ -139,7 +139,7 @@ extension ClientExchange {
             }
             return (state.stage, state.departure.take(), state.task, state.feeding)
         }
-        if let departure { departure.connections.lines.forget(departure) }
+        if let departure { departure.connections.queues.forget(departure) }
         chunks?.finish(.failure(error), dropping: isCancellation)
         if case .waiting(let continuation) = stage { continuation.resume(throwing: error) }
         feeding?.cancel()

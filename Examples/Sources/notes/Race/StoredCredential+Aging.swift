@@ -17,7 +17,7 @@ extension StoredCredential {
         return try StoredCredential(
             session: session,
             number: number,
-            renewals: renewals,
+            refreshCount: refreshCount,
             credential: aged,
             unanswered: unanswered
         )

@@ -3,7 +3,7 @@ struct GuardedRefresh: Sendable {
     private(set) var machine: RefreshMachine
     /// A copy of the machine's versioned credential, since reading it is the most frequent operation.
     private(set) var current: ErasedVersionedCredential?
-    var waiters = WaitingLine<RefreshWaiter>()
+    var waiters = WaitQueue<RefreshWaiter>()
     var outbox = Outbox<RefreshMachine.Announcement>()
     /// The tasks of each refresh that has not ended, by its number; of some, no call waits for the result.
     var tasks: [Int: RefreshTasks] = [:]
@@ -112,7 +112,7 @@ final class RefreshAlarm: Sendable {
 /// A task that waits for a refresh.
 enum RefreshWaiter: Identifiable, Sendable {
     /// A call, which wants the credential, and may wait for the refresh that follows a failed one.
-    case call(Waiter<ErasedVersionedCredential>, RefreshPatience)
+    case call(Waiter<ErasedVersionedCredential>, RefreshWaitLimit)
     /// A retry at the gate, which only wants the refresh in flight to be over.
     case retry(Waiter<Void>)
 
@@ -133,25 +133,25 @@ enum RefreshWaiter: Identifiable, Sendable {
 
     /// Whether it keeps waiting for the refresh that begins at `start`, after this many `failures` in a row.
     func waits(until start: Duration, failures: Int) -> Bool {
-        guard case .call(_, let patience) = self else { return false }
-        return start < patience.end && failures <= patience.maxFailures
+        guard case .call(_, let limit) = self else { return false }
+        return start < limit.end && failures <= limit.maxFailures
     }
 }
 
 /// How long a call waits for the next refresh to start.
-struct RefreshPatience: Sendable {
+struct RefreshWaitLimit: Sendable {
     /// The end of the wait, on the coordinator's stopwatch; the call does not wait for a refresh that starts later.
     let end: Duration
     /// The most failures in a row after which the call still waits.
     let maxFailures: Int
 
-    /// Creates the patience of a call that asks now.
+    /// Creates the limit of a call that asks now.
     ///
     /// - Parameters:
     ///   - remaining: The time until the call's deadline; nil when it has none.
-    ///   - state: The coordinator's state; failures that it has counted already are not charged to this call.
+    ///   - state: The coordinator's state; failures that it has counted already do not count for this call.
     init(_ limits: RefreshLimits, remaining: Duration?, _ state: RefreshState, at now: Duration) {
-        end = now + (remaining ?? limits.patience).clampedToCentury
+        end = now + (remaining ?? limits.maxWait).clampedToCentury
         // A cool-down in progress counts as the first one that the call waits out.
         let isCoolingDown = if case .coolingDown = state { 1 } else { 0 }
         maxFailures = state.failures - isCoolingDown + limits.maxCoolDowns

@@ -31,8 +31,8 @@ struct ServerModel: Sendable {
     private let slowdowns: [FleetOutage]
     private let crashes: [FleetOutage]
     private var pool: WorkerPool?
-    private var waiting = WaitingLine()
-    private var expiring = WaitingLine()
+    private var waiting = WaitQueue()
+    private var expiring = WaitQueue()
     private var limit = FleetRateLimit.State()
     private var versions: [String: Int] = [:]
     private var lastArrival = Duration.zero
@@ -59,7 +59,7 @@ struct ServerModel: Sendable {
             if let queueLimit = server.queueLimit, waiting.count(at: time) + expiring.count(at: time) >= queueLimit {
                 return Verdict(time: time, outcome: .refused(status: 503, retryAfter: nil))
             }
-            // The request's turn would come too late.
+            // The request's slot would come too late.
             if let timeout = server.queueTimeout, start - time > timeout {
                 expiring.join(until: time + timeout)
                 return survivingCrashes(time, time + timeout, .refused(status: 503, retryAfter: nil))
@@ -147,7 +147,7 @@ struct ServerModel: Sendable {
 }
 
 /// The requests that wait for a worker, stored as the times at which they leave, in the order of arrival.
-struct WaitingLine: Sendable {
+struct WaitQueue: Sendable {
     private var leaving: [Duration] = []
     private var head = 0
 

@@ -121,7 +121,7 @@ package enum AbandonedFiles {
 
     /// How long a file has to be unchanged before it counts as abandoned. Where a lock tells whether it is in use, an
     /// hour, so that a file which was just created and is not locked yet is safe; a week elsewhere.
-    static var patience: Duration {
+    static var abandonedAge: Duration {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             .seconds(604_800)
         #else
@@ -144,13 +144,13 @@ package enum AbandonedFiles {
     }
 
     /// Removes the files left in a folder, later and on another thread. Does nothing if this process has done so
-    /// within the last ``patience``; it remembers up to a thousand folders.
+    /// within the last ``abandonedAge``; it remembers up to a thousand folders.
     package static func collect(_ purpose: Purpose, in folder: URL) {
         let now = ContinuousClock.now
         let isDue = visited.withLock { visited in
             if visited.count >= maxVisited { visited.removeAll() }
             let place = "\(purpose) \(folder.path)"
-            if let last = visited[place], now - last < patience { return false }
+            if let last = visited[place], now - last < abandonedAge { return false }
             visited[place] = now
             return true
         }
@@ -167,7 +167,7 @@ package enum AbandonedFiles {
             let path = folder.appendingPathComponent(name).path
             // A file that cannot be opened is another user's.
             guard let file = try? OpenFile(path, O_RDWR), let status = try? file.status(), status.isRegularFile,
-                now.timeIntervalSince1970 - TimeInterval(status.modified.tv_sec) >= patience / .seconds(1),
+                now.timeIntervalSince1970 - TimeInterval(status.modified.tv_sec) >= abandonedAge / .seconds(1),
                 (try? file.lock()) == true
             else { continue }
             _ = unlink(path)

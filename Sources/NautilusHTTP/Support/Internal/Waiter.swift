@@ -63,24 +63,24 @@ extension Locked {
     }
 }
 
-/// Waiters in line: the most urgent first, and those of equal urgency in the order of their arrival.
+/// Waiters in a queue: the most urgent first, and those of equal urgency in the order of their arrival.
 ///
 /// Joining, being served and leaving take constant time, however many wait. That matters when all leave together: ten
 /// thousand calls that are cancelled at once must not hold the lock for minutes.
-package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
+package struct WaitQueue<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sendable {
     private struct Rank: Sendable {
         let urgency: Int
         var waiters = LinkedTable<Waiter.ID, Waiter>()
     }
 
     /// One rank for each urgency that has occurred, the most urgent first: at most a handful, and just one in most
-    /// lines.
+    /// queues.
     private var ranks: [Rank] = []
 
     /// How many waiters there are.
     package private(set) var count = 0
 
-    /// Creates an empty line.
+    /// Creates an empty queue.
     package init() {}
 
     /// Adds a waiter behind those of the same urgency.
@@ -91,20 +91,20 @@ package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Wait
         count += 1
     }
 
-    /// The first of the most urgent waiters, which stays in line; nil if the line is empty.
+    /// The first of the most urgent waiters, which stays in the queue; nil if the queue is empty.
     package var first: Waiter? { ranks.lazy.compactMap(\.waiters.first).first }
 
-    /// The first waiter of each urgency, all of which stay in line.
+    /// The first waiter of each urgency, all of which stay in the queue.
     package var firstOfEach: [Waiter] { ranks.compactMap(\.waiters.first) }
 
-    /// Removes and returns the first of the most urgent waiters; nil if the line is empty.
+    /// Removes and returns the first of the most urgent waiters; nil if the queue is empty.
     package mutating func popFirst() -> Waiter? {
         guard let index = ranks.firstIndex(where: { $0.waiters.count > 0 }) else { return nil }
         count -= 1
         return ranks[index].waiters.popFirst()
     }
 
-    /// Removes and returns one waiter; nil if it is not, or no longer, in line.
+    /// Removes and returns one waiter; nil if it is not, or no longer, in the queue.
     package mutating func remove(_ id: Waiter.ID) -> Waiter? {
         for index in ranks.indices {
             guard let waiter = ranks[index].waiters.removeValue(for: id) else { continue }
@@ -123,7 +123,7 @@ package struct WaitingLine<Waiter: Identifiable & Sendable>: Sendable where Wait
 
     /// Removes and returns all waiters, in order.
     package mutating func removeAll() -> [Waiter] {
-        defer { self = WaitingLine() }
+        defer { self = WaitQueue() }
         // With one rank, its values are returned as they are, which saves copying a crowd once more.
         return ranks.count == 1 ? ranks[0].waiters.values : ranks.flatMap(\.waiters.values)
     }

@@ -6,7 +6,7 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
     let session: UUID
     var number: Int
     /// How often the credential has been refreshed.
-    var renewals = 0
+    var refreshCount = 0
     var credential: Credential
     var unanswered = 0
     /// Whether the credential was already expired when its refresh brought it.
@@ -21,7 +21,7 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
         SessionRecord(
             session: session,
             number: number,
-            renewals: renewals + 1,
+            refreshCount: refreshCount + 1,
             credential: fresh.credential,
             cameExpired: cameExpired,
             content: fresh.content
@@ -38,7 +38,7 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
 
     /// Whether a stored record is this one.
     func isState(of stored: StoredCredential) -> Bool {
-        (session, renewals, unanswered) == (stored.session, stored.renewals, stored.unanswered)
+        (session, refreshCount, unanswered) == (stored.session, stored.refreshCount, stored.unanswered)
     }
 
     /// Whether the credential of a stored record is this one.
@@ -50,7 +50,7 @@ struct SessionRecord<Credential: Codable & Sendable & Equatable>: Equatable, Sen
 extension SessionRecord {
     static func == (first: SessionRecord, second: SessionRecord) -> Bool {
         guard
-            (first.session, first.number, first.renewals) == (second.session, second.number, second.renewals),
+            (first.session, first.number, first.refreshCount) == (second.session, second.number, second.refreshCount),
             (first.unanswered, first.cameExpired) == (second.unanswered, second.cameExpired),
             first.content == second.content
         else { return false }
@@ -63,7 +63,7 @@ extension SessionRecord {
         self.init(
             session: stored.session,
             number: stored.number,
-            renewals: stored.renewals,
+            refreshCount: stored.refreshCount,
             credential: try stored.credential(),
             unanswered: stored.unanswered,
             cameExpired: stored.cameExpired,
@@ -100,7 +100,7 @@ extension SessionRecord {
             return StoredCredential(
                 session: session,
                 number: number,
-                renewals: renewals,
+                refreshCount: refreshCount,
                 content: content,
                 unanswered: unanswered,
                 cameExpired: cameExpired
@@ -109,7 +109,7 @@ extension SessionRecord {
         return try StoredCredential(
             session: session,
             number: number,
-            renewals: renewals,
+            refreshCount: refreshCount,
             credential: credential,
             unanswered: unanswered,
             cameExpired: cameExpired

@@ -65,7 +65,7 @@ extension SharedCredential {
     /// - Returns: False when something has happened here meanwhile.
     private func endUnsaved(_ record: Record, _ known: Baseline, since epoch: Coordinator.Epoch?) -> Bool {
         guard follow(SharedStore.Snapshot(version: .unseen), from: known, since: epoch) else { return false }
-        if record.renewals > 0 { revokeUnlessReplaced(record) }
+        if record.refreshCount > 0 { revokeUnlessReplaced(record) }
         return true
     }
 
@@ -81,7 +81,7 @@ extension SharedCredential {
             // A sign-in elsewhere comes later from here on.
             if showsReplaced, number(session, after: glance.stored) { revokeReplaced(glance.stored, by: session) }
             guard let stored = glance.stored, stored.session == session else { return }
-            noteStored(session, renewals: stored.renewals, isDurable: false)
+            noteStored(session, refreshCount: stored.refreshCount, isDurable: false)
             tryAgain()
         }
     }

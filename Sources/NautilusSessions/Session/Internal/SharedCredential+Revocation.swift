@@ -77,8 +77,8 @@ extension SharedCredential {
     func revokeUnlessReplaced(_ late: Record, isReplaced: Bool = false) {
         // It is found in several places: by whoever notices the end, and by the refresh itself.
         let isNews = state.withLock { state in
-            if let known = state.lateSessions[late.session], known >= late.renewals { return false }
-            state.lateSessions[late.session] = late.renewals
+            if let known = state.lateSessions[late.session], known >= late.refreshCount { return false }
+            state.lateSessions[late.session] = late.refreshCount
             return true
         }
         guard isNews else { return }
@@ -105,7 +105,7 @@ extension SharedCredential {
     /// running, and for a later credential that the store may have.
     func noteRevocation(of record: Record?, in state: inout State) {
         guard let record else { return }
-        state.forgotten[record.session] = record.renewals
+        state.forgotten[record.session] = record.refreshCount
         noteRevocation(of: record.session, in: &state)
     }
 

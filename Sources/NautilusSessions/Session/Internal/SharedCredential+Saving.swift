@@ -50,7 +50,7 @@ extension SharedCredential {
             // If somebody has signed in or out here meanwhile, that is not written yet, and stays the known state.
             guard let known = state.record, known.session == record.session else { return }
             // The lock was lost, and the credential has been refreshed since: that is what has to be stored.
-            guard known.renewals <= record.renewals else {
+            guard known.refreshCount <= record.refreshCount else {
                 if state.unsaved == nil {
                     (state.unsaved, state.version, state.hasLostLock) = (.refresh(known), .unseen, true)
                 }
@@ -75,7 +75,7 @@ extension SharedCredential {
     /// Notes what has become of a record, however long after the wait for its save was given up.
     private func note(_ outcome: SaveOutcome, of record: Record) {
         switch outcome {
-        case .stored(let isDurable): noteStored(record.session, renewals: record.renewals, isDurable: isDurable)
+        case .stored(let isDurable): noteStored(record.session, refreshCount: record.refreshCount, isDurable: isDurable)
         case .notStored: break
         case .unknown:
             state.withLock { state in
@@ -90,15 +90,15 @@ extension SharedCredential {
     /// it; saving it once more would overwrite theirs.
     ///
     /// - Parameters:
-    ///   - renewals: How often the stored credential has been refreshed.
+    ///   - refreshCount: How often the stored credential has been refreshed.
     ///   - isDurable: Whether the record would survive a power failure; if not, it is saved again.
-    func noteStored(_ session: UUID, renewals: Int, isDurable: Bool) {
+    func noteStored(_ session: UUID, refreshCount: Int, isDurable: Bool) {
         state.withLock { state in
             if !isDurable, state.record?.session == session { state.undurable = session }
             guard case .signIn(let record) = state.unsaved, record.session == session else { return }
             (state.isNumbered, state.lastNumber) = (true, max(state.lastNumber, record.number))
             (state.overruled, state.version) = ([], .unseen)
-            if record.renewals > renewals {
+            if record.refreshCount > refreshCount {
                 // A credential refreshed meanwhile is still to be saved, and another process may have refreshed as
                 // well.
                 (state.unsaved, state.hasLostLock) = (.refresh(record), true)

@@ -13,7 +13,7 @@ extension SharedCredential {
         guard case .signIn(let record) = known.unsaved, record.session == session else { return }
         // Its save has failed, or was given up, and the record is there all the same.
         if case .session(session, let glance?) = found {
-            noteStored(session, renewals: glance.stored?.renewals ?? 0, isDurable: false)
+            noteStored(session, refreshCount: glance.stored?.refreshCount ?? 0, isDurable: false)
             if case .refresh = state.withLock({ $0.unsaved }) { return try await saveRefresh(under: lock) }
             return try await saveAgain(under: lock)
         }

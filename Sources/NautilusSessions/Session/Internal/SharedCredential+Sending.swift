@@ -153,7 +153,7 @@ extension SharedCredential {
             (state.record, state.unsaved) = (nil, replacesUnknown ? .signOut(.stored) : .expiry(tried))
             state.failure = failure
             // Another process may have refreshed the session since.
-            state.over[tried.session] = tried.renewals
+            state.over[tried.session] = tried.refreshCount
             return replacesUnknown
         }
         tellEnds()

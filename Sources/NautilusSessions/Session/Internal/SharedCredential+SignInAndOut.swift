@@ -124,7 +124,7 @@ extension SharedCredential {
         var isNews = false
         if let glance, store.showsLatest { isNews = number(session, after: glance.stored) }
         let ended = await ending
-        // A session that was just ended in the store was not shown by a copy that is behind.
+        // A session that was just ended in the store was not shown by a stale read.
         if let ended, number(session, after: ended) { isNews = true }
         guard let stored = glance?.stored, stored.session != session else { return (ended, isNews) }
         let isMeant = state.withLock { state in

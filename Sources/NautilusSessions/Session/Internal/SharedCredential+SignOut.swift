@@ -101,7 +101,7 @@ extension SharedCredential {
             }
             state.noteEnd(of: found)
             if let found { noteRevocation(of: found, in: &state) }
-            // A store that may be behind tells at once only with the lock held who is stored.
+            // A store that may be stale tells at once only with the lock held who is stored.
             guard store.showsLatest || state.isSettled(at: asked) else { return true }
             if found == nil, glance.version == nil, areEnded {
                 (state.unsaved, state.version) = (nil, nil)

@@ -36,7 +36,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     enum SignOutTarget: Equatable, Sendable {
         /// This session.
         case session(UUID)
-        /// Whichever session is stored, while the store has not been read yet, or may be behind.
+        /// Whichever session is stored, while the store has not been read yet, or may be stale.
         case stored
         /// A damaged record, unless another one has taken its place since.
         case damaged
@@ -101,7 +101,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether it was not known at the last sign-in whom it replaces.
         var replacesUnknown = false
         /// Whether the last sign-in is already numbered after the session that it replaces; the store has to be read
-        /// for that, with the lock held if it may be behind.
+        /// for that, with the lock held if it may be stale.
         var isNumbered = false
         /// The last session that could not be saved, and for which a record that cannot be read was removed; nil for
         /// none.
@@ -180,10 +180,10 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         mutating func noteEnd(of record: Record?, followedBy next: Record?, hasExpired: Bool) {
             guard let record, next?.session != record.session else { return }
             guard hasExpired || next.map({ $0.number > record.number }) ?? false else { return }
-            over[record.session] = max(over[record.session] ?? 0, record.renewals)
+            over[record.session] = max(over[record.session] ?? 0, record.refreshCount)
         }
 
-        /// Whether the last sign-in or sign-out is so long ago that any look at the store, even one that is behind,
+        /// Whether the last sign-in or sign-out is so long ago that any look at the store, even a stale one,
         /// shows what was stored then or later.
         func isSettled(at now: Duration) -> Bool { now - changed > .seconds(60) }
 
@@ -199,8 +199,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         ///
         /// - Returns: Whether it is a later one, found for the first time, which the server has to forget as well.
         mutating func findsForgotten(_ stored: StoredCredential) -> Bool {
-            guard let renewals = forgotten[stored.session], renewals < stored.renewals else { return false }
-            forgotten[stored.session] = stored.renewals
+            guard let refreshCount = forgotten[stored.session], refreshCount < stored.refreshCount else { return false }
+            forgotten[stored.session] = stored.refreshCount
             return true
         }
 
@@ -212,8 +212,8 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// Whether a record is older than what this process knows of its session.
         func isBehind(_ stored: Record) -> Bool {
             if isOver(stored.session) { return true }
-            if let last = over[stored.session], stored.renewals <= last { return true }
-            return record.map { $0.session == stored.session && stored.renewals < $0.renewals } ?? false
+            if let last = over[stored.session], stored.refreshCount <= last { return true }
+            return record.map { $0.session == stored.session && stored.refreshCount < $0.refreshCount } ?? false
         }
     }
 

@@ -165,7 +165,7 @@ extension SharedStore {
 
 extension SharedStore {
     /// The longest that a caller waits for a store that was overdue: enough for a store that works again, and bearable.
-    private var patience: Duration { .seconds(1) }
+    private var lookLimit: Duration { .seconds(1) }
 
     /// Looks at the store within the time limit.
     ///
@@ -178,7 +178,7 @@ extension SharedStore {
     ) async throws(SessionError) -> Value {
         if overdue.withLock({ $0.isOverdue }) {
             let nextLook = nextLook()
-            _ = await wait(atMost: patience, endingWhenCancelled: endsWhenCancelled, isLook: endsWhenCancelled) {
+            _ = await wait(atMost: lookLimit, endingWhenCancelled: endsWhenCancelled, isLook: endsWhenCancelled) {
                 await nextLook.value
             }
             guard !overdue.withLock({ $0.isOverdue }) else {
@@ -206,7 +206,7 @@ extension SharedStore {
                 }
                 overdue.withLock { $0 = OverdueReading(isOverdue: hasEnded == nil) }
             }
-            let nextLook = BackgroundTask.start { _ = await wait(atMost: patience) { await look.value } }
+            let nextLook = BackgroundTask.start { _ = await wait(atMost: lookLimit) { await look.value } }
             reading.nextLook = nextLook
             return nextLook
         }

@@ -81,7 +81,7 @@ extension SharedStore {
             if !latest.hasExpired { _ = try? await end(late.session) }
             return
         }
-        guard stored.session != late.session || stored.renewals > late.renewals else { return }
+        guard stored.session != late.session || stored.refreshCount > late.refreshCount else { return }
         guard let lock = await lockInTime() else { return }
         defer { lock.unlock() }
         guard Self.isSame((try? await glance())?.stored, late) else { return }
@@ -89,7 +89,7 @@ extension SharedStore {
     }
 
     private static func isSame(_ stored: StoredCredential?, _ other: StoredCredential) -> Bool {
-        stored?.session == other.session && stored?.renewals == other.renewals
+        stored?.session == other.session && stored?.refreshCount == other.refreshCount
     }
 }
 

@@ -37,7 +37,7 @@ struct SharedStore<Credential: Codable & Sendable & Equatable>: Sendable {
         let expired = StoredCredential(
             session: record.session,
             number: record.number,
-            renewals: record.renewals,
+            refreshCount: record.refreshCount,
             content: Data(),
             hasExpired: true
         )

@@ -45,7 +45,7 @@ extension Locked where Value: CountedState {
     ///   - things: The name of the counted things, for the line that says what a test waits for.
     ///   - part: Where the waiting tasks are kept.
     ///   - counted: Returns the present count.
-    ///   - clock: The clock of the test's patience. Default: the real one, since the test's own clock may stand still.
+    ///   - clock: The clock that measures the wait. Default: the real one, since the test's own clock may stand still.
     ///   - say: Outputs that line after five seconds, longer than any test that needs no real time takes for its next
     ///     step. The wait goes on, since a busy machine is not a failure. Default: standard error.
     /// - Throws: `CancellationError` when the task is or becomes cancelled.
@@ -54,7 +54,7 @@ extension Locked where Value: CountedState {
         of things: String,
         in part: WritableKeyPath<Value, CountWaiters> & Sendable = \.waiters,
         counting counted: @escaping @Sendable (Value) -> Int = { $0.count },
-        patience clock: any Clock<Duration> = ContinuousClock(),
+        on clock: any Clock<Duration> = ContinuousClock(),
         say: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
     ) async throws {
         if withLock({ counted($0) >= count }), !Task.isCancelled { return }

@@ -4,7 +4,7 @@ import ScriptedSockets
 import Testing
 
 @Suite("Those that wait for a connection", .timeLimit(.minutes(10)), .whereAvailable)
-struct ConnectionLineTests {
+struct ConnectionQueueTests {
     private let transport = TransportUnderTest.make(connectionsPerHost: 1)
 
     @Test("get that of an exchange that is cancelled, though nothing else happens on any socket")
@@ -17,7 +17,7 @@ struct ConnectionLineTests {
             let hanging = Task { try await send(.get, server.url.appendingPathComponent("hang"), through: transport) }
             await server.firstConnection()
             async let waiting = send(.get, server.url.appendingPathComponent("next"), through: transport)
-            // Long enough to stand in line, nearly always; else the test proves less, and does not fail.
+            // Long enough to queue, nearly always; else the test proves less, and does not fail.
             try await Task.sleep(for: .milliseconds(50))
             hanging.cancel()
             await #expect(throws: CancellationError.self) { try await hanging.value }

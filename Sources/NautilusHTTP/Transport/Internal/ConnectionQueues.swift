@@ -1,12 +1,12 @@
 /// The exchanges that have a connection, and those that wait for one, by origin.
 ///
-/// A host that hangs must not hold up requests to other hosts, as it does in Foundation on Linux, which has one line
-/// for all hosts and looks only at its head. Within a line the more urgent go first, and those of equal urgency in the
+/// A host that hangs must not hold up requests to other hosts, as it does in Foundation on Linux, which has one queue
+/// for all hosts and looks only at its head. Within a queue the more urgent go first, and those of equal urgency in the
 /// order of their arrival. If the connections of all origins together are limited, the same order applies among the
-/// first of each line.
+/// first of each queue.
 ///
-/// - `Origin`: A host, or a part of its traffic, with a line of its own.
-package struct ConnectionLines<Origin: Hashable & Sendable, Waiter: Identifiable & Sendable>: Sendable
+/// - `Origin`: A host, or a part of its traffic, with a queue of its own.
+package struct ConnectionQueues<Origin: Hashable & Sendable, Waiter: Identifiable & Sendable>: Sendable
 where Waiter.ID: Sendable {
     fileprivate struct Place: Identifiable, Sendable {
         let waiter: Waiter
@@ -17,23 +17,23 @@ where Waiter.ID: Sendable {
         package var id: Waiter.ID { waiter.id }
     }
 
-    fileprivate struct Line {
+    fileprivate struct Queue {
         var connected = 0
-        var waiting = WaitingLine<Place>()
+        var waiting = WaitQueue<Place>()
 
         var isIdle: Bool { connected == 0 && waiting.count == 0 }
     }
 
     private let limit: Int
     private let total: Int
-    private var lines: [Origin: Line] = [:]
+    private var queues: [Origin: Queue] = [:]
     private var connected = 0
     private var arrivals = 0
-    /// The origin whose line became idle last; nil for none.
+    /// The origin whose queue became idle last; nil for none.
     private var idle: Origin?
 
     /// How many origins have a connection, or wait for one.
-    var originCount: Int { lines.count - (idle.flatMap { lines[$0] }?.isIdle == true ? 1 : 0) }
+    var originCount: Int { queues.count - (idle.flatMap { queues[$0] }?.isIdle == true ? 1 : 0) }
 
     /// - Parameters:
     ///   - limit: The most connections of one origin; at least 1.
@@ -45,17 +45,17 @@ where Waiter.ID: Sendable {
 
     /// Takes a connection; returns false if none is free.
     package mutating func enter(_ origin: Origin) -> Bool {
-        // In place, here and below: a line that is taken out, changed and put back would be copied, waiter by waiter.
+        // In place, here and below: a queue that is taken out, changed and put back would be copied, waiter by waiter.
         guard connected < total else { return false }
-        guard lines[origin, default: Line()].connect(upTo: limit) else { return false }
+        guard queues[origin, default: Queue()].connect(upTo: limit) else { return false }
         connected += 1
         return true
     }
 
-    /// Takes a connection; returns false if none is free, and puts `waiter` in line.
+    /// Takes a connection; returns false if none is free, and puts `waiter` in the queue.
     package mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
         if enter(origin) { return true }
-        lines[origin, default: Line()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
+        queues[origin, default: Queue()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
         arrivals += 1
         return false
     }
@@ -67,36 +67,36 @@ where Waiter.ID: Sendable {
         // Unless all connections were taken, every waiter waits for a connection of its own origin.
         let wasFull = connected == total
         connected -= 1
-        guard let index = lines.index(forKey: origin) else { return nil }
-        lines.values[index].connected -= 1
+        guard let index = queues.index(forKey: origin) else { return nil }
+        queues.values[index].connected -= 1
         defer { forgetIfIdle(origin, index) }
         guard let next = wasFull ? mostUrgent : index else { return nil }
-        guard let waiter = lines.values[next].connectFirst() else { return nil }
+        guard let waiter = queues.values[next].connectFirst() else { return nil }
         connected += 1
         return waiter
     }
 
-    /// Removes a waiter that gives up before it has a connection from its line.
+    /// Removes a waiter that gives up before it has a connection from its queue.
     package mutating func forget(_ origin: Origin, _ id: Waiter.ID) {
-        guard let index = lines.index(forKey: origin) else { return }
-        _ = lines.values[index].waiting.remove(id)
+        guard let index = queues.index(forKey: origin) else { return }
+        _ = queues.values[index].waiting.remove(id)
         forgetIfIdle(origin, index)
     }
 
-    private mutating func forgetIfIdle(_ origin: Origin, _ index: Dictionary<Origin, Line>.Index) {
-        guard lines.values[index].isIdle else { return }
+    private mutating func forgetIfIdle(_ origin: Origin, _ index: Dictionary<Origin, Queue>.Index) {
+        guard queues.values[index].isIdle else { return }
         guard let before = idle else { return idle = origin }
-        // The line that became idle last is kept, since mostly it is the next one to be used.
+        // The queue that became idle last is kept, since mostly it is the next one to be used.
         guard before != origin else { return }
-        if lines[before]?.isIdle == true { lines[before] = nil }
+        if queues[before]?.isIdle == true { queues[before] = nil }
         idle = origin
     }
 
-    /// The line with the most urgent first waiter, among the lines that may have one more connection.
-    private var mostUrgent: Dictionary<Origin, Line>.Index? {
-        var best: (index: Dictionary<Origin, Line>.Index, place: Place)?
-        for index in lines.indices where lines.values[index].hasRoom(upTo: limit) {
-            guard let place = lines.values[index].waiting.first else { continue }
+    /// The queue with the most urgent first waiter, among the queues that may have one more connection.
+    private var mostUrgent: Dictionary<Origin, Queue>.Index? {
+        var best: (index: Dictionary<Origin, Queue>.Index, place: Place)?
+        for index in queues.indices where queues.values[index].hasRoom(upTo: limit) {
+            guard let place = queues.values[index].waiting.first else { continue }
             if let best, !place.goesBefore(best.place) { continue }
             best = (index, place)
         }
@@ -104,7 +104,7 @@ where Waiter.ID: Sendable {
     }
 }
 
-extension ConnectionLines.Line {
+extension ConnectionQueues.Queue {
     fileprivate func hasRoom(upTo limit: Int) -> Bool { connected < limit }
 
     fileprivate mutating func connect(upTo limit: Int) -> Bool {
@@ -113,7 +113,7 @@ extension ConnectionLines.Line {
         return true
     }
 
-    fileprivate mutating func wait(_ place: ConnectionLines.Place) {
+    fileprivate mutating func wait(_ place: ConnectionQueues.Place) {
         waiting.append(place, urgency: place.priority.rawValue)
     }
 
@@ -124,7 +124,7 @@ extension ConnectionLines.Line {
     }
 }
 
-extension ConnectionLines.Place {
+extension ConnectionQueues.Place {
     fileprivate func goesBefore(_ other: Self) -> Bool {
         priority == other.priority ? number < other.number : priority > other.priority
     }
