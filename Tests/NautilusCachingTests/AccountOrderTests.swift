@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("Caches: the name of the account changes a moment before the session does", .endsInTime)
+@Suite("Caches: accounts that change before their session", .endsInTime)
 struct AccountOrderTests {
     enum Keeper: CaseIterable, Sendable { case cache, coalescing }
 

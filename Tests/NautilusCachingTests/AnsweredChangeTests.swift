@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("Caches: a change that the server has answered, although its call fails", .endsInTime)
+@Suite("Caches: answered changes whose call fails", .endsInTime)
 struct AnsweredChangeTests {
     private struct Change: Request {
         typealias Result = Int

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("HttpCache: what later interceptors change", .endsInTime)
+@Suite("HttpCache: changes by later interceptors", .endsInTime)
 struct CacheChangedFieldTests {
     /// A server that speaks two languages, English where none is asked for, and a cache outside of what sets the user's.
     private static func world(
@@ -59,7 +59,7 @@ struct CacheChangedFieldTests {
     }
 
     @Test(
-        "C5: it is served neither stale, nor for an error, nor without a validator",
+        "C5: a response to a changed request is served neither stale, nor for an error, nor unvalidated",
         arguments: ["max-age=1, stale-while-revalidate=60", "max-age=1, stale-if-error=60", "max-age=60"]
     )
     func neverUnasked(control: String) async throws {
@@ -108,7 +108,7 @@ struct CacheChangedFieldTests {
         }
     }
 
-    @Test("C5: it is no other on disk")
+    @Test("C5: a response to a changed request is treated the same on disk")
     func onDisk() async throws {
         let folder = try TemporaryFolder()
         let place = CacheFolder(folder.url.appendingPathComponent("responses"))

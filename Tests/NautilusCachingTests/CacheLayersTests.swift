@@ -44,7 +44,7 @@ struct CacheLayersTests {
     }
 
     @Test(
-        "what a cache gives for its account in the place of a failure is that account's, though nothing was authorized"
+        "a cached answer in the place of a failure belongs to the cache's account"
     )
     func standsIn() async throws {
         let (user, clock) = (Locked<String?>("anna"), ManualClock())

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("HttpCache: retries go to the server, and what failed is not kept", .endsInTime)
+@Suite("HttpCache: retries and failures", .endsInTime)
 struct CacheRetryTests {
     @Test("C9: an error of the server is not stored, whatever its header says")
     func storedError() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("HttpCache: a call that cannot reach the server, or may not", .endsInTime)
+@Suite("HttpCache: calls without the server", .endsInTime)
 struct CacheWithoutServerTests {
     @Test("an app that is offline gets the stored answer, even if its token has expired", arguments: [false, true])
     func offlineAndExpired(expires: Bool) async throws {

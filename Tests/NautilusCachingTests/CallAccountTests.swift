@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("What keeps answers: a call belongs to the account that it began with", .endsInTime)
+@Suite("The account of a call in caches", .endsInTime)
 struct CallAccountTests {
     /// A service with one session for each account: a call is authorized as the user of the moment at which it began.
     private struct World: Sendable {
@@ -82,7 +82,7 @@ struct CallAccountTests {
         }
     }
 
-    @Test("nor of one whose account has changed while its header was made, before any interceptor has seen it")
+    @Test("nothing is kept of a call whose account has changed while its header was made")
     func cacheBeforeAttempt() async throws {
         try await simulate { simulation in
             let (clock, isFirst) = (simulation.clock, Locked(true))

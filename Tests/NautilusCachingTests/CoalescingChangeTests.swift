@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("RequestCoalescing: what is not everybody's answer any longer", .endsInTime)
+@Suite("RequestCoalescing: answers that calls may not share", .endsInTime)
 struct CoalescingChangeTests {
     @Test("a request made after a change leads anew, and a cache keeps its answer, not the one from before")
     func cacheBefore() async throws {

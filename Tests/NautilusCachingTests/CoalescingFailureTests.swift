@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("RequestCoalescing: a failure of one call alone is nobody else's", .endsInTime)
+@Suite("RequestCoalescing: failures of one call alone", .endsInTime)
 struct CoalescingFailureTests {
     @Test("a leader that gives up since its own deadline is near", arguments: [0, 1, 2])
     func nearDeadline(kind: Int) async throws {

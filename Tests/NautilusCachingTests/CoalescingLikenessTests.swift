@@ -26,7 +26,7 @@ private struct LooseGet: Request {
     var route: HttpRoute { ["reset", "tok123"] }
 }
 
-@Suite("RequestCoalescing: who is alike", .endsInTime)
+@Suite("RequestCoalescing: identical requests", .endsInTime)
 struct CoalescingLikenessTests {
     @Test("a leader that is not to retry, since it had a stale answer, and a call that has none")
     func withoutRetries() async throws {

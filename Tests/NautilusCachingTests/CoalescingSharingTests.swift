@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("RequestCoalescing: what one answer is to many calls", .endsInTime)
+@Suite("RequestCoalescing: one answer for many calls", .endsInTime)
 struct CoalescingSharingTests {
     /// Calls at once, and how they ended.
     private static func outcomes(
@@ -107,7 +107,10 @@ struct CoalescingSharingTests {
         }
     }
 
-    @Test("C11: with a credential that can be refreshed they are one refresh and two exchanges", arguments: 0..<10)
+    @Test(
+        "C11: with a credential that can be refreshed, many calls are one refresh and two exchanges",
+        arguments: 0..<10
+    )
     func refreshed(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let world = TokenWorld(simulation)
@@ -231,7 +234,7 @@ struct CoalescingSharingTests {
     }
 
     @Test(
-        "C5: so do those whose URL or method becomes another further in",
+        "C5: calls whose URL or method a later interceptor changes send requests of their own",
         arguments: ["url", "method"]
     )
     func rewritten(what: String) async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("CoalescingTable: who leads, who follows, and what each is told")
+@Suite("CoalescingTable: leaders and followers")
 struct CoalescingTableTests {
     private typealias Table = CoalescingTable<String, String, NamedWaiter>
 

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("A change whose answer was lost, and whose repetition is an error", .endsInTime)
+@Suite("A repeated change whose first answer was lost", .endsInTime)
 struct LostChangeTests {
     @Test("a cache forgets what a DELETE has removed whose second answer is 404", arguments: [false, true])
     func cache(accepts: Bool) async throws {

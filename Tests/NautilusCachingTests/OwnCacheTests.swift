@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A cache of one's own, made of what is public alone", .endsInTime)
+@Suite("A custom cache, by the public API", .endsInTime)
 struct OwnCacheTests {
     /// Keeps the last answer of each account, and no page that its request cannot read.
     private final class Shelf: CallInterceptor {

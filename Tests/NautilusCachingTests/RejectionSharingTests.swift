@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("What one type makes of an answer, and what others are given", .endsInTime)
+@Suite("One answer for several request types", .endsInTime)
 struct RejectionSharingTests {
     private static func service(
         _ clock: ManualClock,

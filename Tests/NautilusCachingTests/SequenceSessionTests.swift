@@ -10,7 +10,7 @@ import Testing
 @testable import NautilusStreams
 
 /// A session bounds everything that begins in it: pages, connections of a stream, what is asked again in the background.
-@Suite("A sequence of calls belongs to the session that it began in")
+@Suite("The session of a sequence of calls")
 struct SequenceSessionTests {
     private static let firstPage = ScriptedReply.reply(text: #"{"numbers": [1], "next": "b"}"#)
 
@@ -149,7 +149,7 @@ struct SequenceSessionTests {
         }
     }
 
-    @Test("what a service began with no session, or with another one before it, does not go on as the user who comes")
+    @Test("a sequence begun without a session, or in an earlier one, does not go on as the next user")
     func laterSession() async throws {
         try await simulate { simulation in
             let (alice, bob) = (OneSessionWorld(simulation), OneSessionWorld(simulation))

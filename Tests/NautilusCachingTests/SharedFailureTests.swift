@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("RequestCoalescing: what a hasty call could not wait for does not fail a patient one", .endsInTime)
+@Suite("RequestCoalescing: calls with different deadlines", .endsInTime)
 struct SharedFailureTests {
     /// A hasty call and a patient one, one after the other, while the first refresh fails for now.
     private static func patient(isShared: Bool, isRejected: Bool) async throws -> CallResult {

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("HttpCache: a stale answer keeps nobody from a retry that it does not replace", .endsInTime)
+@Suite("HttpCache: stale answers and retries", .endsInTime)
 struct StaleRetryTests {
     @Test("a rejected credential is replaced, although a stale answer may stand in for an error")
     func rejectedCredential() async throws {

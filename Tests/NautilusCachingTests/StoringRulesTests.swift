@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("StoringRules: what may be stored, RFC 9111 §3")
+@Suite("StoringRules: responses that may be stored (RFC 9111 §3)")
 struct StoringRulesTests {
     private static let fresh: HttpHeader = ["Cache-Control": "max-age=60"]
 

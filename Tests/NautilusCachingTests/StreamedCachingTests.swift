@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("What is read while it comes is kept by nobody")
+@Suite("Streamed responses and caches")
 struct StreamedCachingTests {
     private struct Export: Request, Hashable {
         typealias Result = HttpBodyStream

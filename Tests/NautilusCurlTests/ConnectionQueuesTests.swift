@@ -5,7 +5,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("Connections are given out origin by origin")
+@Suite("Connection queues by origin")
 struct ConnectionQueuesTests {
     private let slow = HttpOrigin(URL(string: "http://slow.example.com") ?? URL(fileURLWithPath: ""))
     private let quick = HttpOrigin(URL(string: "http://quick.example.com") ?? URL(fileURLWithPath: ""))
@@ -83,7 +83,7 @@ struct ConnectionQueuesTests {
         #expect(served == ["q2", "s3"])
     }
 
-    @Test("a limit of nothing is one")
+    @Test("a connection limit of nothing counts as one")
     func noLimit() throws {
         let origin = try #require(slow)
         var queues = ConnectionQueues<HttpOrigin, NamedWaiter>(limit: 0)

@@ -6,7 +6,7 @@
     @testable import NautilusCurl
     @testable import NautilusHTTP
 
-    @Suite("The codings of bodies are undone", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
+    @Suite("The decoding of bodies", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
     struct ContentDecoderTests {
         /// 100 000 zeros in a coding, for each that can be undone here.
         static let zeros: [(coding: String, bytes: Data)] = [
@@ -142,7 +142,7 @@
             #expect(ContentDecoder.accepted == names.joined(separator: ", "))
         }
 
-        @Test("other codings are not known", arguments: ["compress", "dcb", "identity", ""])
+        @Test("unknown codings are not decoded", arguments: ["compress", "dcb", "identity", ""])
         func unknown(coding: String) {
             #expect(ContentDecoder(coding) == nil)
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusCurl
 @testable import NautilusHTTP
 
-@Suite("A streamed body between a task and a loop", .endsInTime)
+@Suite("A streamed body between a task and libcurl's loop", .endsInTime)
 struct CurlBodyTests {
     private struct Broken: Error {}
 
@@ -46,14 +46,14 @@ struct CurlBodyTests {
         }
     }
 
-    @Test("arrives whole, whatever the sizes of its chunks")
+    @Test("a streamed body arrives whole, whatever the sizes of its chunks")
     func whole() async {
         let (text, last) = await readAll(stream(["", "a", "bcdefgh", "", "ij"], length: 10))
         #expect(text == "abcdefghij")
         #expect(last == .bytes(0))
     }
 
-    @Test("of a known length has been asked for its end before its last byte goes")
+    @Test("a streamed body of a known length is asked for its end before its last byte goes")
     func told() async {
         let (upload, asked) = (CurlUpload(), Locked(0))
         let chunks: @Sendable () -> AsyncThrowingStream<Data, any Error> = {
@@ -80,7 +80,7 @@ struct CurlBodyTests {
         await feeding.value
     }
 
-    @Test("is not made before it is asked for")
+    @Test("a streamed body is not made before it is asked for")
     func lazy() async throws {
         try await simulate { simulation in
             let upload = CurlUpload()
@@ -96,7 +96,10 @@ struct CurlBodyTests {
         }
     }
 
-    @Test("fails with the stream's error, and with one of its own for another length", arguments: [3, 5] as [Int64])
+    @Test(
+        "a streamed body fails with the stream's error, and with its own error for another length",
+        arguments: [3, 5] as [Int64]
+    )
     func fails(length: Int64) async {
         #expect(await readAll(stream(["abcd"], error: Broken())).last == .failed)
         #expect(await readAll(stream(["abcd"], length: length)).last == .failed)
@@ -113,7 +116,7 @@ struct CurlBodyTests {
         await #expect(throws: Broken.self) { try await download.next {} }
     }
 
-    @Test("stops its writer when it is full, and lets it go on when it was read")
+    @Test("a streamed body stops its writer when it is full, and lets it go on when it was read")
     func pressure() async throws {
         let download = CurlDownload()
         let part = [UInt8](repeating: 0, count: CurlDownload.limit)

@@ -7,10 +7,10 @@
     @testable import NautilusHTTP
     @testable import NautilusURLSession
 
-    @Suite("libcurl is used where that is safe")
+    @Suite("The choice of libcurl")
     struct CurlLibraryTests {
         @Test(
-            "with a TLS library that threads can share",
+            "libcurl is used with a TLS library that threads can share",
             arguments: [
                 ("OpenSSL/3.0.19", true), ("OpenSSL/1.1.1n", true), ("OpenSSL/1.0.2k-fips", false),
                 ("OpenSSL/0.9.8", false),

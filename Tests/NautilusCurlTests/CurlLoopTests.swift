@@ -26,7 +26,7 @@
             )
         }
 
-        @Test("refuses what still comes, and does nothing else, for as long as somebody holds it")
+        @Test("a loop that its last user has left refuses transfers, for as long as somebody holds it")
         func left() async throws {
             let (loop, transfer) = (try Self.left(), try transfer())
             loop.resume(transfer)

@@ -5,7 +5,7 @@ import Testing
 @testable import NautilusCurl
 @testable import NautilusHTTP
 
-@Suite("A header that libcurl hands over line by line")
+@Suite("Response headers from libcurl")
 struct CurlResponseHeadTests {
     /// Hands `lines` over, each with its end.
     private func head(_ lines: [String], limit: Int = 1000) throws -> CurlResponseHead {
@@ -16,14 +16,14 @@ struct CurlResponseHeadTests {
         return head
     }
 
-    @Test("is complete with the empty line, and not before")
+    @Test("a response header from libcurl is complete with the empty line, and not before")
     func complete() throws {
         #expect(try !head(["HTTP/1.1 200 OK", "A: b"]).isComplete)
         #expect(try head(["HTTP/1.1 200 OK", "A: b", ""]).isComplete)
         #expect(try head(["HTTP/1.1 204", ""]).status == 204)
     }
 
-    @Test("keeps the order of the fields, the case of their names, and every Set-Cookie")
+    @Test("a response header from libcurl keeps the order of the fields, the case of their names, and every Set-Cookie")
     func fields() throws {
         let header = try head(["HTTP/1.1 200 OK", "b: 1", "Set-Cookie: a=1", "A:2", "set-cookie:  b=2 ", "C:", ""])
             .header
@@ -31,7 +31,7 @@ struct CurlResponseHeadTests {
         #expect(header.fields.map(\.value) == ["1", "a=1", "2", "b=2", ""])
     }
 
-    @Test("joins a field that goes on, and reads what is no UTF-8 as Latin-1")
+    @Test("a response header from libcurl joins a field that goes on, and reads what is no UTF-8 as Latin-1")
     func texts() throws {
         #expect(try head(["HTTP/1.1 200 OK", "A: b", "\t c", ""]).header["A"] == "b c")
         var head = CurlResponseHead(limit: 1000)
@@ -41,7 +41,7 @@ struct CurlResponseHeadTests {
         #expect(head.header["A"] == "café")
     }
 
-    @Test("takes nothing over from interim responses, and keeps trailers apart")
+    @Test("a response header from libcurl takes nothing over from interim responses, and keeps trailers apart")
     func interims() throws {
         let interim = ["HTTP/1.1 103 Early", "Link: x", "Content-Length: 7", "Content-Encoding: gzip", ""]
         let head = try head(interim + ["HTTP/1.1 200 OK", "A: b", "", "Trailer: x"])
@@ -52,7 +52,7 @@ struct CurlResponseHeadTests {
         #expect(head.codings.isEmpty)
     }
 
-    @Test("refuses more interim responses than any server needs")
+    @Test("a response header from libcurl refuses more interim responses than any server needs")
     func manyInterims() throws {
         let interim = ["HTTP/1.1 102 Wait", ""]
         let most = Array(repeating: interim, count: CurlResponseHead.interimLimit).flatMap { $0 }
@@ -60,32 +60,38 @@ struct CurlResponseHeadTests {
         #expect(throws: CurlResponseHead.Refusal.tooLarge) { try head(most + interim) }
     }
 
-    @Test("refuses an upgrade that nobody has asked for")
+    @Test("a response header from libcurl refuses an upgrade that nobody has asked for")
     func upgrade() {
         #expect(throws: CurlResponseHead.Refusal.unrequestedUpgrade) { try head(["HTTP/1.1 101 Switching", ""]) }
     }
 
     @Test(
-        "refuses what is no header",
+        "a response header from libcurl refuses what is no header",
         arguments: ["A", ": b", "A: \0", "A: b\rSet-Cookie: c", "Content-Length: -1", "Content-Length: 1, 2"]
     )
     func malformed(line: String) {
         #expect(throws: CurlResponseHead.Refusal.malformed) { try head(["HTTP/1.1 200 OK", line, ""]) }
     }
 
-    @Test("believes no length beside a transfer coding, which frames the body", arguments: [false, true])
+    @Test(
+        "a response header from libcurl believes no length beside a transfer coding, which frames the body",
+        arguments: [false, true]
+    )
     func codedLength(isFirst: Bool) throws {
         let lines = ["Transfer-Encoding: chunked", "Content-Length: 3"]
         let head = try head(["HTTP/1.1 200 OK"] + (isFirst ? lines : lines.reversed()) + [""])
         #expect(head.contentLength == nil)
     }
 
-    @Test("refuses what is no status line", arguments: ["HTTP/1.1", "HTTP/1.1 99", "HTTP/1.1 1000", "ICY 200", " "])
+    @Test(
+        "a response header from libcurl refuses what is no status line",
+        arguments: ["HTTP/1.1", "HTTP/1.1 99", "HTTP/1.1 1000", "ICY 200", " "]
+    )
     func malformedStatus(line: String) {
         #expect(throws: CurlResponseHead.Refusal.malformed) { try head([line]) }
     }
 
-    @Test("is limited in all, its end and what comes behind it included")
+    @Test("a response header from libcurl is limited in size, its end and trailers included")
     func limit() throws {
         let lines = ["HTTP/1.1 200 OK", "A: b", "", "C: d"]
         let size = lines.map { $0.utf8.count + 2 }.reduce(0, +)
@@ -94,7 +100,7 @@ struct CurlResponseHeadTests {
     }
 
     @Test(
-        "takes a length in, and the same length twice; one of 2⁶³ is none",
+        "a response header from libcurl takes a length in, and the same length twice; one of 2⁶³ is none",
         arguments: [
             ("5", 5), ("5, 5", 5), ("5\r\nContent-Length:5", 5), ("9223372036854775807", Int64.max),
             ("9223372036854775808", nil), ("", nil), ("5,", nil), ("+5", nil), ("5 5", nil),
@@ -109,13 +115,13 @@ struct CurlResponseHeadTests {
         #expect(try head(lines).contentLength == length)
     }
 
-    @Test("names the codings, the last applied first")
+    @Test("a response header from libcurl names the codings, the last applied first")
     func codings() throws {
         let lines = ["HTTP/1.1 200 OK", "Content-Encoding: deflate, identity", "content-encoding: GZIP", ""]
         #expect(try head(lines).codings == ["gzip", "deflate"])
     }
 
-    @Test("announces a body but for HEAD, 204 and 304")
+    @Test("a response header from libcurl announces a body but for HEAD, 204 and 304")
     func body() throws {
         let (found, none) = (try head(["HTTP/1.1 200 OK", ""]), try head(["HTTP/1.1 304 Same", ""]))
         #expect(found.hasBody(inAnswerTo: .get))

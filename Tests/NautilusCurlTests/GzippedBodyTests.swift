@@ -8,7 +8,7 @@
     @testable import NautilusCurl
     @testable import NautilusHTTP
 
-    @Suite("Bodies go out as gzip", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
+    @Suite("Bodies compressed with gzip", .enabled(if: ContentDecoder.undoesGzip, "zlib cannot be loaded here"))
     struct GzippedBodyTests {
         private func inflate(_ bytes: Data) throws -> Data {
             let decoder = try #require(ContentDecoder("gzip"))
@@ -34,7 +34,10 @@
             )
         }()
 
-        @Test("in one piece", arguments: [Data(), Data("note".utf8), Data(count: 1_000_000), noise])
+        @Test(
+            "a gzipped body goes out in one piece",
+            arguments: [Data(), Data("note".utf8), Data(count: 1_000_000), noise]
+        )
         func whole(content: Data) async throws {
             let transport = ScriptedTransport(.reply(text: "ok"))
             let service = AnyHttpService<HttpError>(apiUrl: "a.com", transport: transport)

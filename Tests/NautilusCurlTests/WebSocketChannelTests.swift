@@ -38,7 +38,7 @@ struct WebSocketChannelTests {
 
     private static let lost = TransportError(.networkConnectionLost)
 
-    @Test("reads no more than may wait, and goes on when the reader takes one")
+    @Test("a web socket's channel reads no more than may wait, and goes on when the reader takes one")
     func pressure() async throws {
         #expect(channel.wantsInput)
         take(ServerFrame.text("1"), ServerFrame.text("2"))
@@ -56,7 +56,7 @@ struct WebSocketChannelTests {
         #expect(wakes.value == 2)
     }
 
-    @Test("takes a few large messages for enough")
+    @Test("a web socket's channel stops reading after a few large messages")
     func bytes() async throws {
         let channel = WebSocketChannel(messageLimit: 1_000_000, messagesAhead: 3) { 0 }
         ServerFrame.data([UInt8](repeating: 7, count: 262_143)).withUnsafeBytes { channel.take($0) }
@@ -65,7 +65,7 @@ struct WebSocketChannelTests {
         #expect(!channel.wantsInput)
     }
 
-    @Test("has a sender wait until all of its message is written")
+    @Test("a sender waits until all of its message is written")
     func sends() async throws {
         let first = await send("a")
         let second = await send("b")
@@ -79,7 +79,7 @@ struct WebSocketChannelTests {
         try await second.value
     }
 
-    @Test("does not send a message whose sender has left, unless it has begun")
+    @Test("a web socket's channel does not send a message whose sender has left, unless it has begun")
     func leaves() async throws {
         let first = await send("a")
         let second = await send("b")
@@ -94,7 +94,7 @@ struct WebSocketChannelTests {
         try await third.value
     }
 
-    @Test("tells senders what the server may have got when the connection breaks off")
+    @Test("a web socket's channel tells senders what the server may have got when the connection breaks off")
     func delivery() async throws {
         let first = await send("a")
         let second = await send("b")
@@ -113,7 +113,7 @@ struct WebSocketChannelTests {
         #expect(channel.isOver)
     }
 
-    @Test("tells of the server's closing behind the last message, and then only of that")
+    @Test("a reader hears of the server's closing behind the last message, and then only of that")
     func serverCloses() async throws {
         let waiting = await send("a")
         let closure = WebSocketClosure(4001, reason: "bye")
@@ -134,7 +134,7 @@ struct WebSocketChannelTests {
         await #expect(throws: closure) { try await channel.ping(wake: wake) }
     }
 
-    @Test("tells a ping of its pong that has waited behind messages without room, once the reader makes some")
+    @Test("a ping hears of a pong that waited behind unread messages, once the reader makes room")
     func pongBehindMessages() async throws {
         let pinging = await begin { [channel, wake] in try await channel.ping(wake: wake) }
         let payload = try #require(written()).payload
@@ -143,7 +143,7 @@ struct WebSocketChannelTests {
         try await pinging.value
     }
 
-    @Test("tells senders, pings and closers of a closing that has waited behind messages, once the reader makes room")
+    @Test("senders, pings and closers hear of a closing behind unread messages, once the reader makes room")
     func closingBehindMessages() async throws {
         let sending = await send("a")
         let pinging = await begin { [channel, wake] in try await channel.ping(wake: wake) }
@@ -154,7 +154,7 @@ struct WebSocketChannelTests {
         await #expect(throws: closure) { try await pinging.value }
     }
 
-    @Test("finds a closing that waits behind messages without room, though the connection has ended meanwhile")
+    @Test("a closing that waits behind unread messages is found, though the connection has ended")
     func lateClosing() async throws {
         let texts = (1...5).map { ServerFrame.text("\($0)") }
         take(Array(texts.joined()), ServerFrame.close(1000))
@@ -163,7 +163,7 @@ struct WebSocketChannelTests {
         await #expect(throws: WebSocketClosure(.normalClosure)) { try await receive() }
     }
 
-    @Test("closes once: what waits hears of it at once, and the closer when it is written")
+    @Test("a web socket closes once: waiters hear of it at once, and the closer when it is written")
     func closes() async throws {
         let reading = Task { try await receive() }
         let sending = await send("a")
@@ -183,7 +183,7 @@ struct WebSocketChannelTests {
         await #expect(throws: closure) { try await receive() }
     }
 
-    @Test("lets a message that has begun go before the closing")
+    @Test("a web socket's channel lets a message that has begun go before the closing")
     func closesBehind() async throws {
         let sending = await send("a")
         #expect(written()?.payload == Array("a".utf8))
@@ -197,7 +197,7 @@ struct WebSocketChannelTests {
         #expect(channel.isOver)
     }
 
-    @Test("frees whoever closes when the connection is cut before")
+    @Test("a closer is freed when the connection is cut before")
     func cut() async throws {
         channel.beginClosing(WebSocketClosure(.goingAway))
         let closing = await begin { [channel, wake] in try await channel.waitForClosing(wake: wake) }
@@ -205,7 +205,10 @@ struct WebSocketChannelTests {
         try await closing.value
     }
 
-    @Test("tells of a breach of the rules, and of the limit that was broken", arguments: WebSocketViolation.allCases)
+    @Test(
+        "a web socket's channel tells of a breach of the rules, and of the limit that was broken",
+        arguments: WebSocketViolation.allCases
+    )
     func fails(violation: WebSocketViolation) async throws {
         switch violation {
         case .protocolError: take(ServerFrame.bytes(0xC1))
@@ -221,7 +224,7 @@ struct WebSocketChannelTests {
         }
     }
 
-    @Test("answers a ping by its pong, or that of a later one, and leaves the socket open for who does not wait")
+    @Test("a ping is answered by its pong or a later one, and a cancelled ping leaves the socket open")
     func pings() async throws {
         let first = await begin { [channel, wake] in try await channel.ping(wake: wake) }
         let second = await begin { [channel, wake] in try await channel.ping(wake: wake) }
@@ -235,7 +238,7 @@ struct WebSocketChannelTests {
         #expect(!channel.isClosing)
     }
 
-    @Test("lets a reader who is cancelled go at once")
+    @Test("a web socket's channel lets a reader who is cancelled go at once")
     func cancelled() async throws {
         let reading = Task { try await receive() }
         reading.cancel()

@@ -8,7 +8,7 @@ import Testing
 @Suite("The frames of a web socket's server")
 struct WebSocketDecoderTests {
     @Test(
-        "are those of RFC 6455 §5.7",
+        "a web socket server's frames are read as in RFC 6455 §5.7",
         arguments: [
             ([0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f], [.message(.text("Hello"))]),
             ([0x01, 0x03, 0x48, 0x65, 0x6c, 0x80, 0x02, 0x6c, 0x6f], [.message(.text("Hello"))]),
@@ -29,7 +29,7 @@ struct WebSocketDecoderTests {
         #expect(Decoded(bytes, by: [1], limit: 65_536).items == items)
     }
 
-    @Test("are put together to messages, with control frames between the fragments", arguments: [1, 2, 3, 7, .max])
+    @Test("fragments are put together to messages, with control frames in between", arguments: [1, 2, 3, 7, .max])
     func fragments(size: Int) {
         let bytes =
             ServerFrame.text("he", isLast: false) + ServerFrame.ping("x") + ServerFrame.more([], isLast: false)
@@ -58,14 +58,17 @@ struct WebSocketDecoderTests {
         }
     }
 
-    @Test("are refused at the first byte that is wrong", arguments: BrokenFrames.all.filter { $0.decisive != nil })
+    @Test(
+        "a web socket server's frames are refused at the first byte that is wrong",
+        arguments: BrokenFrames.all.filter { $0.decisive != nil }
+    )
     func early(frames: BrokenFrames) throws {
         let decisive = try #require(frames.decisive)
         #expect(Decoded(Array(frames.bytes.prefix(decisive - 1))).violation == nil)
         #expect(Decoded(Array(frames.bytes.prefix(decisive))).violation?.code.rawValue == frames.code)
     }
 
-    @Test("may make a message of the limit, and not of one byte more, of which nothing is kept")
+    @Test("a web socket message may have the limit's size, and not one byte more")
     func limit() {
         let most = [UInt8](repeating: 7, count: 1000)
         #expect(Decoded(ServerFrame.data(most)).items == [.message(.data(Data(most)))])

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Fuzzed frames of a web socket")
 struct WebSocketFuzzTests {
-    @Test("mean the same in pieces of any size, and never trap", arguments: 0..<20)
+    @Test("fuzzed frames of a web socket mean the same in pieces of any size, and never trap", arguments: 0..<20)
     func pieces(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<trials(50) {

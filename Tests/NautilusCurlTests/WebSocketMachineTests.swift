@@ -5,7 +5,7 @@ import Testing
 @testable import NautilusCurl
 @testable import NautilusHTTP
 
-@Suite("A web socket without a socket")
+@Suite("The state machine of a web socket")
 struct WebSocketMachineTests {
     private(set) var machine = WebSocketMachine(messageLimit: 1000) { 0x37FA_213D }
 
@@ -18,14 +18,14 @@ struct WebSocketMachineTests {
 
     private mutating func due() -> ClientFrame? { machine.dueFrame().flatMap { ClientFrame($0) } }
 
-    @Test("masks as in RFC 6455 §5.7")
+    @Test("a web socket masks as in RFC 6455 §5.7")
     func masked() {
         let bytes: [UInt8] = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58]
         #expect(machine.frame(.text("Hello")) == bytes)
     }
 
     @Test(
-        "masks every byte, and says its length as briefly as it can",
+        "a web socket masks every byte, and encodes the length as briefly as it can",
         arguments: [0, 1, 7, 8, 9, 125, 126, 65_535, 65_536]
     )
     func lengths(count: Int) throws {
@@ -38,7 +38,7 @@ struct WebSocketMachineTests {
         #expect(frame.payload == payload)
     }
 
-    @Test("draws a key for every frame")
+    @Test("a web socket draws a key for every frame")
     func keys() {
         let drawn = Locked<UInt32>(0)
         var machine = WebSocketMachine(messageLimit: 1000) {
@@ -52,7 +52,7 @@ struct WebSocketMachineTests {
         #expect(frames.map { $0.flatMap { ClientFrame($0) }?.key } == [[0, 0, 0, 1], [0, 0, 0, 2], [0, 0, 0, 3]])
     }
 
-    @Test("answers pings with their data, of many the last sixteen")
+    @Test("a web socket answers pings with their data, of many the last sixteen")
     mutating func pings() {
         #expect(events(ServerFrame.ping("a"), ServerFrame.ping("b")).isEmpty)
         #expect([due()?.payload, due()?.payload] == [Array("a".utf8), Array("b".utf8)])
@@ -62,7 +62,7 @@ struct WebSocketMachineTests {
         #expect(due() == nil)
     }
 
-    @Test("knows the pongs of its own pings, and of no others")
+    @Test("a web socket knows the pongs of its own pings, and of no others")
     mutating func pongs() throws {
         _ = machine.ping()
         let number = machine.ping()
@@ -120,7 +120,7 @@ struct WebSocketMachineTests {
         #expect(due() == nil)
     }
 
-    @Test("fails with the code that fits, and reads nothing more", arguments: WebSocketViolation.allCases)
+    @Test("a web socket fails with the code that fits, and reads nothing more", arguments: WebSocketViolation.allCases)
     func fails(violation: WebSocketViolation) {
         var copy = self
         let bytes: [UInt8] =
@@ -135,7 +135,7 @@ struct WebSocketMachineTests {
         #expect(copy.machine.phase == .leaving)
     }
 
-    @Test("leaves out a code that must not be sent, and a reason that does not fit")
+    @Test("a web socket leaves out a code that must not be sent, and a reason that does not fit")
     func payloads() {
         #expect(WebSocketClosure(.abnormalClosure, reason: "a").payload.isEmpty)
         #expect(WebSocketClosure(4000, reason: String(repeating: "a", count: 123)).payload.count == 125)

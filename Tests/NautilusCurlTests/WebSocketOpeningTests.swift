@@ -32,7 +32,7 @@ struct WebSocketOpeningTests {
         AnswerProbe(bytes, to: try request("ws://a/", ["Sec-WebSocket-Protocol": "chat, superchat"]), by: size)
     }
 
-    @Test("asks as RFC 6455 §4.1 has it, with the call's fields")
+    @Test("a web socket's opening request follows RFC 6455 §4.1, with the call's fields")
     func request() throws {
         let request = try Self.request(
             "wss://user:secret@Server.Example.com:443/rooms/a%2Fb?x=1%202#part",
@@ -55,7 +55,7 @@ struct WebSocketOpeningTests {
     }
 
     @Test(
-        "names the host with its port, and the root where there is no path",
+        "a web socket's opening handshake names the host with its port, and the root where there is no path",
         arguments: [
             ("ws://a:81", "GET / HTTP/1.1\r\nHost: a:81\r\n"), ("ws://[::1]:80/", "GET / HTTP/1.1\r\nHost: [::1]\r\n"),
             ("WSS://a?q", "GET /?q HTTP/1.1\r\nHost: a\r\n"),
@@ -65,7 +65,7 @@ struct WebSocketOpeningTests {
         #expect(String(decoding: try Self.request(url).bytes, as: UTF8.self).hasPrefix(start))
     }
 
-    @Test("sends several cookies as one line")
+    @Test("a web socket's opening handshake sends several cookies as one line")
     func cookies() throws {
         var header: HttpHeader = ["Cookie": "a=1"]
         header.add("b=2", to: "Cookie")
@@ -74,7 +74,7 @@ struct WebSocketOpeningTests {
         #expect(text.contains("\r\nCookie: a=1; b=2\r\n"))
     }
 
-    @Test("refuses what is no opening, before anything is sent")
+    @Test("a web socket's opening refuses an unsuitable request, before anything is sent")
     func refused() throws {
         #expect(throws: HttpRequest.Invalid.headerValue(name: "A")) { try Self.request("ws://a/", ["A": "b\u{1}c"]) }
         #expect(throws: HttpRequest.Invalid.headerValue(name: "A")) { try Self.request("ws://a/", ["A": "b\r\nc: d"]) }
@@ -93,7 +93,7 @@ struct WebSocketOpeningTests {
     }
 
     @Test(
-        "opens with the right 101, in pieces of any size, behind interim answers, and keeps what follows",
+        "a web socket opens with the right 101, in pieces of any size, and keeps what follows",
         arguments: [1, 7, .max]
     )
     func opened(size: Int) throws {
@@ -108,7 +108,7 @@ struct WebSocketOpeningTests {
         #expect(probe.frames == [1, 2])
     }
 
-    @Test("takes names and tokens in any case, and lists of connection options")
+    @Test("a web socket's opening handshake takes names and tokens in any case, and lists of connection options")
     func tokens() throws {
         let lines = [
             "HTTP/1.1 101 ", "upgrade: WebSocket", "CONNECTION: keep-alive, UPGRADE",
@@ -118,7 +118,7 @@ struct WebSocketOpeningTests {
     }
 
     @Test(
-        "refuses a 101 that does not complete the handshake",
+        "a web socket's opening handshake refuses a 101 that does not complete the handshake",
         arguments: [
             (0, "HTTP/1.0 101 Switching Protocols"), (1, "X: y"), (1, "Upgrade: h2c"), (1, "Upgrade: websocket, h2c"),
             (2, "X: y"), (2, "Connection: close"), (3, "X: y"),
@@ -137,7 +137,10 @@ struct WebSocketOpeningTests {
         #expect(try Self.probe(Self.answer(lines)).code == .badServerResponse)
     }
 
-    @Test("takes another status for an answer, with its body as it is framed", arguments: [1, 3, .max])
+    @Test(
+        "a web socket's opening handshake takes another status for an answer, with its body as it is framed",
+        arguments: [1, 3, .max]
+    )
     func declined(size: Int) throws {
         let bodies: [(lines: [String], text: String, body: String)] = [
             (["Content-Length: 4"], "gone and more", "gone"), (["Content-Length: 0"], "more", ""),
@@ -170,7 +173,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("refuses an endless header, line and number of interim answers, and what is no HTTP")
+    @Test("a web socket's opening refuses endless headers, lines and interim answers, and what is no HTTP")
     func endless() throws {
         let line = Array("HTTP/1.1 200 OK\r\nA: ".utf8) + [UInt8](repeating: 65, count: 2000)
         #expect(try Self.probe(line).code == .badServerResponse)

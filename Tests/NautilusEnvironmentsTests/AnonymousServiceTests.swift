@@ -11,7 +11,7 @@ struct AnonymousServiceTests {
         coordinator.authorization { token, request in request.header[.authorization] = "Bearer \(token)" }
     }
 
-    @Test("keeps the attempts and delays of the service's retriers, and authorizes nothing")
+    @Test("an anonymous service keeps the attempts and delays of the service's retriers, and authorizes nothing")
     func policy() async throws {
         try await simulate { simulation in
             let coordinator = RefreshCoordinator(credential: "anna", clock: simulation.clock) { $0 }
@@ -43,7 +43,7 @@ struct AnonymousServiceTests {
         #expect(transport.attempts.map { $0.header[.authorization] } == [isSignedIn ? "Bearer anna" : nil])
     }
 
-    @Test("pays from the service's own budget")
+    @Test("an anonymous service pays from the service's own budget")
     func budget() async throws {
         let transport = ScriptedTransport(.status(503), afterLast: .repeat)
         let budget = TokenBucketBudget(capacity: 1)
@@ -63,7 +63,7 @@ struct AnonymousServiceTests {
         }
     }
 
-    @Test("is the same service where nothing authorizes: what does not retry makes one attempt")
+    @Test("an anonymous service is the same service if nothing authorizes: without retries, one attempt")
     func plain() async throws {
         let transport = ScriptedTransport(.status(503), afterLast: .repeat)
         let service = AnyHttpService(apiUrl: "api.example.com", transport: transport)
@@ -71,7 +71,10 @@ struct AnonymousServiceTests {
         #expect(transport.count == 1)
     }
 
-    @Test("leaves out a retrier of one's own that says it authorizes, and keeps any other", arguments: [true, false])
+    @Test(
+        "an anonymous service leaves out a custom retrier that says it authorizes, and keeps any other",
+        arguments: [true, false]
+    )
     func custom(authorizes: Bool) async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))
         let factory = AnyRetrierFactory(descriptions: authorizes ? [.authorization] : []) {

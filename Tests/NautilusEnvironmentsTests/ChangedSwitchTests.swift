@@ -61,7 +61,7 @@ struct ChangedSwitchTests {
         }
     }
 
-    @Test("changes each environment's own service, for each call")
+    @Test("a switch that is changed by `with` changes each environment's own service, for each call")
     func eachEnvironment() async throws {
         let (sites, changes) = (sites(), Locked(0))
         let changed = sites.with {
@@ -79,7 +79,7 @@ struct ChangedSwitchTests {
         #expect(changes.withLock { $0 } == 4)
     }
 
-    @Test("changes whichever environment is selected, also where its type is hidden or two share a URL")
+    @Test("a switch changed by `with` changes the selected environment, also behind a hidden type or a shared URL")
     func hidden() async throws {
         let sites = sites()
         let sharing = ServiceSwitch(Site.staging) { [self] site in service(of: site).with { $0.apiUrl = "api.test" } }
@@ -97,7 +97,7 @@ struct ChangedSwitchTests {
         )
     }
 
-    @Test("reads one environment for a call, though another is selected meanwhile")
+    @Test("a switch that is changed by `with` reads one environment for a call, though another is selected meanwhile")
     func selectedMeanwhile() async throws {
         let sites = sites()
         let changed = AnyHttpService(sites).with {
@@ -108,7 +108,7 @@ struct ChangedSwitchTests {
         #expect(sent == [["staging.test", "staging", "staging"]])
     }
 
-    @Test("follows environments that are switches themselves")
+    @Test("a switch that is changed by `with` follows environments that are switches themselves")
     func nested() async throws {
         let inner = sites()
         let outer = ServiceSwitch("anna") { user in inner.with { $0.header["X-User"] = user } }
@@ -128,7 +128,7 @@ struct ChangedSwitchTests {
         #expect(transport.attempts.map { $0.header["X-User"] } == ["anna", "bert", "bert", "anna"])
     }
 
-    @Test("opens web sockets where it is selected")
+    @Test("a switch that is changed by `with` opens web sockets where it is selected")
     func sockets() async throws {
         let sockets = ScriptedWebSocketTransport(.accept { $0.close(.normalClosure) })
         let sites = ServiceSwitch(Site.staging) { [self] site in
@@ -149,7 +149,7 @@ struct ChangedSwitchTests {
         var route: HttpRoute { [] }
     }
 
-    @Test("can be changed once more, and shows nothing of its URL")
+    @Test("a switch that is changed by `with` can be changed once more, and shows nothing of its URL")
     func twice() async throws {
         let sites = sites()
         let changed = sites.with { Self.change(&$0) }.with { $0.header["X-More"] = "1" }

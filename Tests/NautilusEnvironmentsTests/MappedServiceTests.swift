@@ -8,7 +8,7 @@ import Testing
 struct MappedServiceTests {
     private struct Refused: Error, Equatable { let status: Int? }
 
-    @Test("throws it, and is the same service otherwise")
+    @Test("a service with another error throws that error, and is the same service otherwise")
     func mapped() async throws {
         let transport = ScriptedTransport(.status(503), .status(404))
         let service = AnyHttpService(
@@ -23,7 +23,7 @@ struct MappedServiceTests {
         #expect(service.diagnose() == AnyHttpService(service).diagnose())
     }
 
-    @Test("has the last error that it was given, follows a switch, and keeps a call where it began")
+    @Test("a service with another error has the last one given, follows a switch, and keeps calls in place")
     func switched() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

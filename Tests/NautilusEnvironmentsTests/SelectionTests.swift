@@ -10,7 +10,7 @@ import Testing
 struct SelectionTests {
     private enum Site: String, Sendable { case staging, production }
 
-    @Test("is remembered from one launch to the next")
+    @Test("the selection of a service switch is remembered from one launch to the next")
     func remembered() {
         let memory = SelectionMemory.inMemory()
         let first = ServiceSwitch(Site.production, remembering: memory) { _ in Self.service }
@@ -23,7 +23,7 @@ struct SelectionTests {
         #expect(next.selected == .staging)
     }
 
-    @Test("is the given one where the remembered one has gone with an update, and where nothing is remembered")
+    @Test("the given selection counts where the remembered one has gone with an update, or none is remembered")
     func unknown() {
         let memory = SelectionMemory {
             "beta"
@@ -33,7 +33,7 @@ struct SelectionTests {
         #expect(ServiceSwitch(Site.production) { _ in Self.service }.selected == .production)
     }
 
-    @Test("is kept in the user's defaults, in those of a suite too")
+    @Test("the selection of a service switch is kept in the user's defaults, in those of a suite too")
     func defaults() throws {
         let suite = "nautilus-tests-\(UUID())"
         let memory = SelectionMemory.userDefaults("environment", suite: suite)
@@ -51,7 +51,7 @@ struct SelectionTests {
         #endif
     }
 
-    @Test("is streamed: the present one, then each change, and the latest alone to a slow reader")
+    @Test("selections are streamed: the present one, then each change, the latest alone to a slow reader")
     func stream() async {
         let sites = ServiceSwitch(Site.production) { _ in Self.service }
         var quick = sites.selections.makeAsyncIterator()
@@ -65,7 +65,7 @@ struct SelectionTests {
         #expect(await slow.next() == .production)
     }
 
-    @Test("is observed by what reads it, or reads the service")
+    @Test("the selection is observed by code that reads it, or reads the service")
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     func observed() {
         let sites = ServiceSwitch(Site.production) { _ in Self.service }
@@ -86,7 +86,7 @@ struct SelectionTests {
         #expect(changes.withLock { $0 } == 2)
     }
 
-    @Test("may be changed by what is told of a change: what is remembered last is what is selected")
+    @Test("an observer of the selection may change it: the last remembered one is the selected one")
     func nested() async {
         let remembered = Locked<[String]>([])
         let sites = Locked<ServiceSwitch<Site, AnyHttpService<HttpError>>?>(nil)
@@ -106,7 +106,7 @@ struct SelectionTests {
         sites.withLock { $0 = nil }
     }
 
-    @Test("of a thousand that compete ends as the one that is remembered and told last")
+    @Test("of a thousand competing selections, the one that is remembered and told last counts")
     func contended() async {
         let remembered = Locked("")
         let memory = SelectionMemory {

@@ -22,7 +22,7 @@ struct ServiceSwitchTests {
         }
     }
 
-    @Test("fails a call in the words of where it began")
+    @Test("a service switch fails a call with the error of the environment where it began")
     func failure() async throws {
         let ending = try await run(turningAt: 1, reply: { _, _ in .status(404) }) { service in
             do throws(SiteError) {
@@ -34,7 +34,7 @@ struct ServiceSwitchTests {
         #expect(ending.ending == "staging")
     }
 
-    @Test("leaves a list where its first page came from")
+    @Test("a service switch leaves a list where its first page came from")
     func pages() async throws {
         let reply: Reply = { number, _ in
             let next = number == 3 ? #", "next": "b""# : ""
@@ -47,7 +47,7 @@ struct ServiceSwitchTests {
         }
     }
 
-    @Test("leaves an event stream where its first connection went")
+    @Test("a service switch leaves an event stream where its first connection went")
     func events() async throws {
         let reply: Reply = { number, _ in
             number < 3
@@ -64,7 +64,7 @@ struct ServiceSwitchTests {
         }
     }
 
-    @Test("leaves a download where it began")
+    @Test("a service switch leaves a download where it began")
     func download() async throws {
         let folder = try TemporaryFolder()
         try await expectOneSite { service in
@@ -74,7 +74,7 @@ struct ServiceSwitchTests {
         }
     }
 
-    @Test("leaves a web socket where it was opened, when its connection breaks as well")
+    @Test("a service switch leaves a web socket where it was opened, when its connection breaks as well")
     func webSocket() async throws {
         let opening = ScriptedWebSocketTransport.Opening.accept { socket in
             try await socket.send(.text("hello"))
@@ -102,7 +102,7 @@ struct ServiceSwitchTests {
         #expect(transports[.production]?.requests.count == 0)
     }
 
-    @Test("stands behind what is made of it: another header, an erased type, another switch")
+    @Test("a service switch is followed by services made of it: another header, an erased type, another switch")
     func derived() async throws {
         try await expectOneSite { service in
             let inner = AnyHttpService(service.with { $0.header = ["X-Own": "1"] })
@@ -110,7 +110,7 @@ struct ServiceSwitchTests {
         }
     }
 
-    @Test("takes calls that begin later to what is selected then, and signs nobody in there")
+    @Test("a service switch takes later calls to the environment selected then, and signs nobody in there")
     func later() async throws {
         try await simulate { simulation in
             let steps = TurningEnvironment(turningAt: 0)
@@ -128,7 +128,7 @@ struct ServiceSwitchTests {
         }
     }
 
-    @Test("makes each environment's service once, when it is needed, though a thousand need it at a time")
+    @Test("a service switch makes each environment's service once, though a thousand need it at a time")
     func made() async throws {
         let makers = Counter()
         let sites = ServiceSwitch(Site.staging) { site in
@@ -146,7 +146,7 @@ struct ServiceSwitchTests {
         #expect(sites.service(for: .production).identity !== identity)
     }
 
-    @Test("keeps the service that was there first, when one is needed while it is made")
+    @Test("a service switch keeps the first service, when one is needed while it is made")
     func madeTwice() {
         let inner = Locked<Identified?>(nil)
         let switches = Locked<ServiceSwitch<Site, Identified>?>(nil)

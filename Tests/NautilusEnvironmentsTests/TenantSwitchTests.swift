@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("A service with a selection of its own that is changed by `with`")
+@Suite("A service with its own selection, changed by `with`")
 struct TenantSwitchTests {
     /// A service that belongs to the tenant selected when a call begins; nil is the service itself.
     private struct Tenants: HttpService {
@@ -51,7 +51,7 @@ struct TenantSwitchTests {
         for service in services { _ = try? await AnyRequest(.get, ["things"]).schedule(with: service) }
     }
 
-    @Test("sends no tenant's token to another, also within a switch")
+    @Test("a tenant service changed by `with` sends no tenant's token to another, also within a switch")
     func hidden() async throws {
         let tenants = tenants
         let changed = [AnyHttpService(tenants), AnyHttpService(ServiceSwitch(1) { _ in tenants })].map {
@@ -62,7 +62,7 @@ struct TenantSwitchTests {
         #expect(sent == each.flatMap { [$0, $0] })
     }
 
-    @Test("changes each tenant's own service if the switch around it is changed")
+    @Test("a change by `with` around a tenant service changes each tenant's own service")
     func typed() async throws {
         let (tenants, changes) = (tenants, Locked(0))
         let changed = ServiceSwitch(1) { _ in tenants }.with {
@@ -75,7 +75,7 @@ struct TenantSwitchTests {
         #expect(changes.withLock { $0 } == 5)
     }
 
-    @Test("reads what is not changed anew for each call, also where tenants share a URL or its query changes")
+    @Test("a tenant service changed by `with` reads unchanged properties anew for each call")
     func readAnew() async throws {
         struct Shared: HttpService {
             let selected: Locked<String?>
@@ -97,7 +97,7 @@ struct TenantSwitchTests {
         #expect(transport.attempts.map { $0.request.url.query } == ["signature=anna", "signature=bert"])
     }
 
-    @Test("still belongs to the tenant whose URL has another query, such as a signature")
+    @Test("a call still belongs to the tenant whose URL has another query, such as a signature")
     func query() async throws {
         let tenants = tenants
         let changed = [AnyHttpService(tenants), AnyHttpService(ServiceSwitch(1) { _ in tenants })].map {
@@ -108,7 +108,7 @@ struct TenantSwitchTests {
         #expect(sent == [["anna.test", "anna"], ["anna.test", "anna"]])
     }
 
-    @Test("finishes a call where it began")
+    @Test("a tenant service changed by `with` finishes a call where it began")
     func finishes() async throws {
         let (selected, tenants) = (selected, tenants)
         let transport = ScriptedTransport { _, context in

@@ -111,7 +111,7 @@ struct FleetStormTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("with a bucket of tokens for each client it recovers, and each adds six retries and a fifth at most")
+    @Test("a fleet with token buckets recovers, and each client adds six retries and a fifth at most")
     func tokenBucket() async throws {
         let report = try await Self.report { client in
             BackoffRetrier.factory(
@@ -215,7 +215,7 @@ struct FleetStormTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("with a budget of a tenth it recovers, and never has made more than a retry for ten successes")
+    @Test("a fleet with a budget of a tenth recovers, with at most a retry for ten successes")
     func ratio() async throws {
         let report = try await Self.report { client in
             let budget = RatioBudget(ratio: 0.1, minimumRetriesPerSecond: 0, clock: client.clock)

@@ -8,7 +8,7 @@ struct ConcurrentlyTests {
         let number: Int
     }
 
-    @Test("are under way together, and come back in the order of their numbers")
+    @Test("concurrent calls of a test are under way together, and come back in the order of their numbers")
     func order() async throws {
         try await simulate { simulation in
             let numbers = try await concurrently(50) { number in

@@ -8,7 +8,10 @@
     struct SimulatedTraitTests {
         let server = ScriptedTransport(.status(503, header: [.retryAfter: "3600"]), .status(200))
 
-        @Test("has a clock that never waits, and starts at zero for each argument", arguments: 1...3)
+        @Test(
+            "a test in virtual time has a clock that never waits, and starts at zero for each argument",
+            arguments: 1...3
+        )
         func delays(argument: Int) async throws {
             let service = AnyHttpService(
                 apiUrl: "a.com",
@@ -21,14 +24,14 @@
             #expect(starts.last.map { $0 >= .seconds(3600) && $0 < .seconds(7200) } == true)
         }
 
-        @Test("sleeps for a year at once, on the default clock")
+        @Test("a test in virtual time sleeps for a year at once, on the default clock")
         func year() async throws {
             let start = DefaultClock.date
             try await DefaultClock.current.sleep(for: .seconds(31_536_000))
             #expect(DefaultClock.date.timeIntervalSince(start) == 31_536_000)
         }
 
-        @Test("is of one thread")
+        @Test("a test in virtual time runs on one thread")
         func order() async {
             let order = await withTaskGroup(of: Int.self) { group in
                 for index in 1...20 { group.addTask { index } }
@@ -40,12 +43,12 @@
         }
     }
 
-    @Suite("Beside it")
+    @Suite("Tests beside one in virtual time")
     struct UnsimulatedTests {
         @Test("a test with the trait has a simulation's clock", .simulated)
         func traited() { #expect(!(DefaultClock.current is ContinuousClock)) }
 
-        @Test("and one without it the system's")
+        @Test("a test without the trait has the system's clock")
         func plain() { #expect(DefaultClock.current is ContinuousClock) }
     }
 #endif

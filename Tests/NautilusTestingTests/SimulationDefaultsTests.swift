@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 
 extension TestKit {
-    @Suite("Simulation: what is given no clock and no randomness has its own")
+    @Suite("Simulation: default clock and randomness")
     struct SimulationDefaultsTests {
         @Test("a service, its retries and its authorization")
         func service() async throws {
@@ -68,7 +68,7 @@ extension TestKit {
         }
 
         /// Work that the closure starts elsewhere would come in an order of its own, or never on a busy machine.
-        @Test("what the closure before a job starts")
+        @Test("objects that the closure before a job makes use the simulation's clock and randomness")
         func beforeJob() async throws {
             try await simulate { simulation in
                 let clock = simulation.clock

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("CircuitBreaker: thousands of interleavings")
 struct CircuitInterleavingTests {
-    @Test("never two probes at a time, nothing else while the circuit is not closed, and nobody waits for ever")
+    @Test("there are never two probes at a time, nothing else passes an open circuit, and nobody waits for ever")
     func manySeeds() async throws {
         try await inWorlds(10_000) { CircuitWorld(&$0) }
     }

@@ -165,7 +165,7 @@ struct CircuitMachineTests {
     }
 
     @Test(
-        "it opens at the rate and at the throughput, not one request before",
+        "a circuit opens at the rate and at the throughput, not one request before",
         arguments: [
             (2, 2, true), (1, 2, false), (1, 3, false), (3, 1, true), (0, 4, false), (4, 0, true),
             (19, 20, false), (20, 20, true),
@@ -221,7 +221,7 @@ struct CircuitMachineTests {
         #expect(Self.text(answer) == "refuse for 3155760003 s")
     }
 
-    @Test("with a circuit nothing is lost when it is closed, empty, and nothing is under way")
+    @Test("a circuit may be forgotten when it is closed, empty, and nothing is under way")
     func worthless() {
         var machine = Machine(limits: Self.limits)
         #expect(machine.worth(at: .zero) == .nothing)

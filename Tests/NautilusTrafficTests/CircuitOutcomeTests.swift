@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("OriginVerdict: what counts against an origin")
+@Suite("OriginVerdict: failures of an origin")
 struct CircuitOutcomeTests {
     private static let serverErrors = HttpStatusCodes(500...599)
 

@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("A request that was let through, and has waited for its credential since")
+@Suite("Requests that wait for a credential after the circuit breaker")
 struct CircuitReadmissionTests {
     private struct Run: Sendable {
         /// How the calls ended, counted.
@@ -55,28 +55,28 @@ struct CircuitReadmissionTests {
         }
     }
 
-    @Test("is refused if the circuit has opened meanwhile")
+    @Test("a request that waited for its credential is refused if the circuit has opened meanwhile")
     func opened() async throws {
         let run = try await run(pause: .seconds(60))
         #expect(run.outcomes == ["not sent: the circuit is open, the next probe may go in 55 s": 20])
         #expect(run.sent == ["0 /a", "0 /a"])
     }
 
-    @Test("is refused while the circuit's probe is under way, since the probe alone decides")
+    @Test("a request that waited for its credential is refused while the circuit's probe is under way")
     func probing() async throws {
         let run = try await run(pause: .seconds(3), probe: .milliseconds(3_500))
         #expect(run.outcomes == ["not sent: the circuit is open, and its probe under way": 20])
         #expect(run.sent == ["0 /a", "0 /a", "3 /probe"])
     }
 
-    @Test("is the probe when the pause is over, one of them, and the others are refused")
+    @Test("one request that waited for its credential is the probe after the pause; others are refused")
     func pauseOver() async throws {
         let run = try await run(pause: .seconds(2))
         #expect(run.outcomes == ["not sent: the circuit is open, and its probe under way": 19, "success": 1])
         #expect(run.sent == ["0 /a", "0 /a", "5 /a"])
     }
 
-    @Test("is tried again, the first as the probe, and the others when that has closed the circuit")
+    @Test("requests that waited for their credential are tried again: the probe, then the others")
     func retried() async throws {
         let run = try await run(pause: .seconds(2), retries: true)
         #expect(run.outcomes == ["success": 20])

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("Which attempts are sent a second time, and who pays for it")
+@Suite("The attempts that are hedged, and their cost")
 struct HedgeRulesTests {
     private static let delay = Duration.milliseconds(100)
 

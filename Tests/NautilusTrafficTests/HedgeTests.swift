@@ -6,7 +6,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("A slow attempt is sent a second time, and the first good answer wins")
+@Suite("The second send of a slow attempt")
 struct HedgeTests {
     private static let delay = Duration.milliseconds(100)
 
@@ -173,7 +173,7 @@ struct HedgeTests {
         #expect(longer.sends.count == 2)
     }
 
-    @Test("the deadline cancels both")
+    @Test("the deadline cancels both sends of a hedged attempt")
     func deadline() async throws {
         let call = try await hedged(Ping(deadline: .milliseconds(150)), .hang, .hang)
         #expect(call.outcome.error?.kind == .deadline(.milliseconds(150)))

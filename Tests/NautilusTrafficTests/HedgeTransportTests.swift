@@ -66,7 +66,7 @@ struct HedgeTransportTests {
         }
     }
 
-    @Test("while a send stands in line for a connection, a second one would stand behind it: that time does not count")
+    @Test("the time for which a send queues for a connection does not make it slow")
     func connectionWait() async throws {
         for wait in [Duration.milliseconds(500), .zero] {
             for timeout in [Duration.milliseconds(200), nil] {

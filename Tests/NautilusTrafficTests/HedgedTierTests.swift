@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("What hedging owes to those around it", .endsInTime)
+@Suite("Hedging and the guards around it", .endsInTime)
 struct HedgedTierTests {
     private static func hedging(_ clock: ManualClock, after milliseconds: Int = 300) -> Hedging {
         Hedging(

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 
 /// A line can be long: who has signed out does not wait at its end for an error.
-@Suite("A request that waits in a line leaves it when its session is over")
+@Suite("Requests that queue when their session ends")
 struct LineSessionTests {
     enum Line: CaseIterable, Sendable {
         case pacing, limit

@@ -4,7 +4,7 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-@Suite("What attempts usually take, and retries that cannot finish")
+@Suite("Usual latencies and retries that cannot finish")
 struct OriginLatenciesTests {
     private let clock = ManualClock()
 

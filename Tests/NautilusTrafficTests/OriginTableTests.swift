@@ -4,7 +4,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("OriginTable: what is known of each origin")
+@Suite("OriginTable: the state of each origin")
 struct OriginTableTests {
     typealias Table = OriginTable<Int, String>
 
@@ -31,7 +31,7 @@ struct OriginTableTests {
         #expect(value(2, in: table) == "changed")
     }
 
-    @Test("beyond its limit it drops what is idle, and nothing else")
+    @Test("beyond its limit, the table drops idle origins, and nothing else")
     func pruning() {
         var table = Table()
         for key in 0..<Table.idleLimit { add(key, to: &table) { _ in .nothing } }

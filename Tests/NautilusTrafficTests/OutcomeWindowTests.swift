@@ -5,7 +5,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("OutcomeWindow: what has happened of late")
+@Suite("OutcomeWindow: recent outcomes")
 struct OutcomeWindowTests {
     @Test(
         "an outcome counts until the bucket it fell into is ten buckets old, to the nanosecond",

@@ -4,7 +4,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("PaceLimits: what servers tell of their limits, and what is made of it")
+@Suite("PaceLimits: limits that servers report")
 struct PaceLimitsTests {
     typealias Support = PaceMachineTests
 

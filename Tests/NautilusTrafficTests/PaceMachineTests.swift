@@ -207,7 +207,7 @@ struct PaceMachineTests {
         #expect(machine.waiting == 0)
     }
 
-    @Test("with a part nothing is lost when nobody waits or is under way, and time has overtaken what is known")
+    @Test("a partition may be forgotten when nobody waits, nothing is under way and all that is known is past")
     func worth() {
         var machine = Self.machine(Self.limit(0, .seconds(5)), retryAfter: .seconds(3))
         #expect(machine.worth(at: .seconds(1)) == .some(2))

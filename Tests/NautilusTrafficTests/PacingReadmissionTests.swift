@@ -66,7 +66,11 @@ struct PacingReadmissionTests {
         }
     }
 
-    @Test("keeps its rate, and reaches it", arguments: [1, 10, 50, 90, 150], [true, false])
+    @Test(
+        "pacing with a slow credential keeps its rate, and reaches it",
+        arguments: [1, 10, 50, 90, 150],
+        [true, false]
+    )
     func crowd(milliseconds: Int, isRandom: Bool) async throws {
         let starts = try await simulate(seed: UInt64(milliseconds)) { simulation in
             let pacing = Pacing(
@@ -127,7 +131,10 @@ struct PacingReadmissionTests {
         #expect(starts.last.map { $0 >= .milliseconds(1_005) && $0 < .milliseconds(1_025) } == true)
     }
 
-    @Test("sends what may be sent at once", arguments: [.zero, .milliseconds(10), .seconds(1)] as [Duration])
+    @Test(
+        "pacing with a slow credential sends what may be sent at once",
+        arguments: [.zero, .milliseconds(10), .seconds(1)] as [Duration]
+    )
     func idle(longest: Duration) async throws {
         let counts = try await simulate { simulation in
             let (clock, random) = (simulation.clock, simulation.random)
@@ -153,7 +160,7 @@ struct PacingReadmissionTests {
         }
     }
 
-    @Test("keeps its rate with subrequests", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("pacing with a slow credential keeps its rate with subrequests", arguments: 1...20 as ClosedRange<UInt64>)
     func subrequests(seed: UInt64) async throws {
         let starts = try await simulate(seed: seed) { simulation in
             let pacing = Pacing(
@@ -172,7 +179,10 @@ struct PacingReadmissionTests {
         #expect(zip(starts, starts.dropFirst(5)).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
-    @Test("asks the server nevertheless, once a minute", arguments: [.zero, .milliseconds(10)] as [Duration])
+    @Test(
+        "pacing with a slow credential asks the server nevertheless, once a minute",
+        arguments: [.zero, .milliseconds(10)] as [Duration]
+    )
     func probe(longest: Duration) async throws {
         let count = try await simulate { simulation in
             let pacing = Pacing(clock: simulation.clock, random: simulation.random)
@@ -236,7 +246,7 @@ struct PacingReadmissionTests {
         #expect(starts.count >= 4)
     }
 
-    @Test("forgets no partition's rate, however many there are")
+    @Test("pacing with a slow credential forgets no partition's rate, however many there are")
     func partitions() async throws {
         let counts = try await simulate { simulation in
             let pacing = Pacing(

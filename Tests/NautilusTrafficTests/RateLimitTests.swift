@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("What servers say of their limits")
+@Suite("Servers' rate limit fields")
 struct RateLimitTests {
     /// 2026-11-21 04:18:07 UTC, the time of the client's clock and of the responses.
     static let now = Date(timeIntervalSince1970: 1_795_234_687)
@@ -86,7 +86,7 @@ struct RateLimitTests {
     }
 
     @Test(
-        "what is malformed says nothing",
+        "a malformed rate limit field counts as none",
         arguments: [
             "", "100", "\"a\"", "\"a\";t=5", "\"a\";r=-1;t=5", "\"a\";r=1.5;t=5", "\"a\";r=\"1\"", "\"a\";r=1,",
             "r=1;t=5",

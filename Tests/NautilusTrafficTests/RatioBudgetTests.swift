@@ -79,7 +79,7 @@ struct RatioBudgetTests {
     }
 
     @Test(
-        "what it grants is exactly what ratio and minimum allow for the last ten tenths",
+        "a ratio budget allows exactly what ratio and minimum say for the last ten tenths",
         arguments: 0..<20 as Range<UInt64>
     )
     func invariant(seed: UInt64) {

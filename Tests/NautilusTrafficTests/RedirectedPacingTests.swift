@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("Pacing: a request that the server has redirected counts", .endsInTime)
+@Suite("Pacing: redirected requests", .endsInTime)
 struct RedirectedPacingTests {
     /// The most starts within any second.
     static func most(_ starts: [Duration]) -> Int {

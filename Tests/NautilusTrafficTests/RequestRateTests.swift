@@ -56,7 +56,7 @@ struct RequestRateTests {
 
     private static let ns = Duration.nanoseconds(1)
 
-    @Test("lets so many go in a time, and the next one when the first of them is as long ago")
+    @Test("a client's own rate lets so many go in a time, and the next when the first is as long ago")
     func slots() {
         var starts = RecentStarts(.requests(3, per: .seconds(10)))
         #expect(
@@ -71,7 +71,7 @@ struct RequestRateTests {
         #expect(starts.lastEnd == .seconds(21))
     }
 
-    @Test("takes back the one that has not gone after all")
+    @Test("a client's own rate takes back a request that has not gone after all")
     func takenBack() {
         var starts = RecentStarts(.requests(3, per: .seconds(10)))
         for time in [1, 4, 5, 11] { starts.note(.seconds(time)) }
@@ -83,7 +83,7 @@ struct RequestRateTests {
         #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(12)) } == [14, 21, 22].map { .seconds($0) })
     }
 
-    @Test("counts a request from when it goes out, rather than from when it was let go")
+    @Test("a rate of the client's own counts a request from when it goes out, rather than from when it was let go")
     func moved() {
         var starts = RecentStarts(.requests(3, per: .seconds(10)))
         for time in [1, 4, 5, 11] { starts.note(.seconds(time)) }
@@ -99,7 +99,7 @@ struct RequestRateTests {
         #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(16)) } == [26, 26, 26].map { .seconds($0) })
     }
 
-    @Test("takes what makes no sense for what is nearest")
+    @Test("a client's own rate takes a value that makes no sense for the nearest valid one")
     func limits() {
         #expect(RequestRate.requests(0, per: .seconds(1)).count == 1)
         #expect(RequestRate.requests(5, per: .seconds(-1)).period == Self.ns)
@@ -108,7 +108,7 @@ struct RequestRateTests {
         #expect(many.period == .seconds(360))
     }
 
-    @Test("is reached where it is faster than a line is released otherwise")
+    @Test("a client's own rate is reached where it is faster than a queue is released otherwise")
     func fast() async throws {
         let starts = try await simulate { simulation in
             let world = World(simulation, .requests(100, per: .seconds(1)))
@@ -118,7 +118,7 @@ struct RequestRateTests {
         #expect(starts.last.map { $0 >= .seconds(1) && $0 <= .seconds(2) } == true)
     }
 
-    @Test("lets a request of a refresh go at once while others wait for their slots, and one is free")
+    @Test("a client's own rate lets a refresh request go at once if a slot is free, while others wait")
     func urgent() {
         var machine = PaceMachine<NamedWaiter>(
             rules: PaceRules(
@@ -139,7 +139,7 @@ struct RequestRateTests {
     }
 
     @Test(
-        "has as many wait as may go within the longest wait, unless another number is given",
+        "with a client's own rate, as many wait as may go within the longest wait, by default",
         arguments: [
             (5, 60, nil, 300), (1, 60, nil, 100), (5, 60, 7, 7), (1_000_000, .max, nil, 1_000_000),
         ] as [(Int, Int, Int?, Int)]
@@ -154,7 +154,7 @@ struct RequestRateTests {
         #expect(rules.maxWaiting == expected)
     }
 
-    @Test("is kept by each partition for itself, and beside what the server says")
+    @Test("a rate of the client's own is kept by each partition for itself, and beside what the server says")
     func besideTheServer() async throws {
         let starts = try await simulate { simulation in
             let wait = ScriptedReply.status(429, header: [.retryAfter: "9"])
@@ -168,7 +168,7 @@ struct RequestRateTests {
         #expect(starts.allSatisfy { $0.last.map { $0 >= .seconds(9) && $0 < .milliseconds(9_020) } == true })
     }
 
-    @Test("refuses at once whose slot comes after its deadline, to the nanosecond")
+    @Test("a rate of the client's own refuses at once whose slot comes after its deadline, to the nanosecond")
     func deadline() async throws {
         let kinds = try await simulate { simulation in
             let world = World(simulation, .requests(2, per: .seconds(1)))
@@ -181,7 +181,10 @@ struct RequestRateTests {
         #expect(kinds.map { $0.map { "\($0)".hasPrefix("not sent: ") } } == [true, nil])
     }
 
-    @Test("is never exceeded, and nobody waits for longer than it asks for", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test(
+        "a rate of the client's own is never exceeded, and nobody waits for longer than it asks for",
+        arguments: 1...20 as ClosedRange<UInt64>
+    )
     func crowd(seed: UInt64) async throws {
         let starts = try await simulate(seed: seed) { simulation in
             let world = World(simulation, .requests(5, per: .seconds(1)))
@@ -194,7 +197,7 @@ struct RequestRateTests {
         #expect(starts.last.map { $0 >= .seconds(11) && $0 < .seconds(11) + .milliseconds(60 * 20) } == true)
     }
 
-    @Test("is kept by a crowd that has waited for one refresh, too")
+    @Test("a rate of the client's own is kept by a crowd that has waited for one refresh, too")
     func afterRefresh() async throws {
         let starts = try await simulate { simulation in
             let clock = simulation.clock
@@ -270,7 +273,7 @@ struct RequestRateTests {
         #expect(count == 0)
     }
 
-    @Test("lets the requests of a refresh go first: all others would wait for a credential that comes too late")
+    @Test("a client's own rate lets refresh requests go first, since others wait for the credential")
     func refreshFirst() async throws {
         let attempts = try await simulate { simulation in
             let transport = ScriptedTransport(clock: simulation.clock) { request, _ in

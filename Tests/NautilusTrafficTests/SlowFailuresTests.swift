@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("Failures that come slowly, and waits in queues")
+@Suite("Slow failures and circuit breakers")
 struct SlowFailuresTests {
     /// How a hundred calls end that come at once to a server that is down.
     private struct Outcome: Sendable {
@@ -112,7 +112,7 @@ struct SlowFailuresTests {
     }
 
     @Test(
-        "F24: how many failures in a row open the circuit",
+        "F24: as many failures in a row as the limits say open the circuit",
         arguments: [(nil, 20, 10), (nil, 4, 4), (7, 20, 7), (0, 20, 1)] as [(Int?, Int, Int)]
     )
     func limit(failuresInARow: Int?, minimumThroughput: Int, expected: Int) {

@@ -7,7 +7,7 @@ import Testing
 @Suite("Structured fields (RFC 9651)")
 struct StructuredFieldTests {
     @Test(
-        "lists are read",
+        "lists of structured fields are read",
         arguments: [
             ("", ""), ("  ", ""), ("a", "token a"), (" a ,\t*b/c:d ", "token a, token *b/c:d"),
             ("\"a \\\"b\\\\\"", "string a \"b\\"), ("12, -7, 999999999999999", "12, -7, 999999999999999"),

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("The order of what holds requests back")
+@Suite("The order of guards")
 struct TrafficOrderTests {
     enum Order: CaseIterable {
         case limitFirst, pacingFirst

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("A storm on all that holds requests back")
+@Suite("A storm of requests on all guards")
 struct TrafficStormTests {
     @Test("no rate is exceeded, no place is lost, one probe goes at a time, and all waits end")
     func manySeeds() async throws {

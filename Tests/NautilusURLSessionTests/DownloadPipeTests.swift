@@ -4,11 +4,11 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusURLSession
 
-@Suite("What has come of a body")
+@Suite("The pipe of a downloaded body")
 struct DownloadPipeTests {
     private let pipe = DownloadPipe(spoolLimit: 20_000_000)
 
-    @Test("is read to its end, after which there is nothing more")
+    @Test("a downloaded body is read to its end, after which there is nothing more")
     func whole() async throws {
         pipe.write(Data("ab".utf8))
         pipe.finish()
@@ -17,7 +17,7 @@ struct DownloadPipeTests {
         #expect(try await pipe.next() == nil)
     }
 
-    @Test("is no whole body to a reader who has left, even if all of it had come")
+    @Test("a downloaded body is not complete for a reader who has left, even if all of it had come")
     func abandoned() async throws {
         pipe.write(Data("ab".utf8))
         pipe.finish()
@@ -25,14 +25,14 @@ struct DownloadPipeTests {
         await #expect(throws: CancellationError.self) { try await pipe.next() }
     }
 
-    @Test("ends as it ended first, for a reader who is still there")
+    @Test("a downloaded body ends as it ended first, for a reader who is still there")
     func firstEnd() async throws {
         pipe.finish(.failure(URLError(.timedOut)))
         pipe.finish()
         await #expect(throws: URLError(.timedOut)) { try await pipe.next() }
     }
 
-    @Test("keeps its order when a part of it is on disk, and the reader is in between")
+    @Test("a downloaded body keeps its order when a part of it is on disk")
     func order() async throws {
         pipe.write(Data(repeating: 1, count: DownloadPipe.limit))
         pipe.write(Data([2]))
@@ -43,14 +43,14 @@ struct DownloadPipeTests {
         #expect(try await pipe.next() == nil)
     }
 
-    @Test("is nothing that comes behind its end")
+    @Test("nothing that comes behind a downloaded body's end belongs to it")
     func afterEnd() async throws {
         pipe.finish()
         pipe.write(Data("ab".utf8))
         #expect(try await pipe.next() == nil)
     }
 
-    @Test("ends when more waits on disk than may, after what has come before")
+    @Test("a downloaded body ends when more waits on disk than may, after what came before")
     func limit() async throws {
         let pipe = DownloadPipe(spoolLimit: 10)
         pipe.write(Data(repeating: 1, count: DownloadPipe.limit))
@@ -62,7 +62,7 @@ struct DownloadPipeTests {
         await #expect(throws: SpoolFile.overflow(10, .maybeExecuted)) { try await pipe.next() }
     }
 
-    @Test("does not end for a reader who is always a little behind, and comes in order from one file after another")
+    @Test("a downloaded body comes in order from several files for a reader who is always a little behind")
     func behind() async throws {
         let chunk = 1_000_000
         var (written, read) = (0, 0)

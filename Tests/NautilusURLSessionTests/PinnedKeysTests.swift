@@ -4,7 +4,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusURLSession
 
-@Suite("A pinned key is found in a certificate")
+@Suite("Pinned keys in certificates")
 struct PinnedKeysTests {
     /// Certificates in DER, and the hash of their keys as `openssl` tells it: of an elliptic curve, as version 3 and as
     /// version 1, which is not written in it; and of RSA, whose lengths take more than a byte.

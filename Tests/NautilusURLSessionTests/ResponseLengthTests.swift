@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("How many bytes of a body follow a response's header")
+@Suite("The framing of a response's body")
 struct ResponseLengthTests {
     @Test(
         "none after HEAD, 204 and 304, whatever is announced; otherwise what is, unless it is encoded",

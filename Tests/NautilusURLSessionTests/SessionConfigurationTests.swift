@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The session's configuration")
 struct SessionConfigurationTests {
-    @Test("adjust cannot change the settings on which the transport depends")
+    @Test("`adjust` cannot change the settings on which the transport depends")
     func mandatory() {
         let configuration = URLSessionTransport.Configuration(connectionsPerHost: 3) { configuration in
             configuration.urlCache = .shared
@@ -40,7 +40,7 @@ struct SessionConfigurationTests {
         #expect(configuration.sessionConfiguration().httpMaximumConnectionsPerHost == 6)
     }
 
-    @Test("everything else can")
+    @Test("`adjust` can change all other settings of the session")
     func adjustable() {
         let configuration = URLSessionTransport.Configuration { $0.allowsCellularAccess = false }
         #expect(!configuration.sessionConfiguration().allowsCellularAccess)

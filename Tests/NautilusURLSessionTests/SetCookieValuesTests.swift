@@ -3,7 +3,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusURLSession
 
-@Suite("Set-Cookie values that Foundation joined by commas are taken apart")
+@Suite("Set-Cookie values that Foundation has joined")
 struct SetCookieValuesTests {
     @Test(
         arguments: [

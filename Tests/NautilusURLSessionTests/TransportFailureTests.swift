@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What Foundation reports becomes a code and a delivery")
+@Suite("Codes and deliveries of Foundation's errors")
 struct TransportFailureTests {
     @Test(
         "libcurl's words decide where Foundation's code says less",

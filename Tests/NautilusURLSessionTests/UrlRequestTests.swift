@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What Foundation is asked to send")
+@Suite("Requests to Foundation")
 struct UrlRequestTests {
     @Test("fields of one name are joined by commas, cookies by semicolons (RFC 6265 §5.4)")
     func joined() throws {

@@ -13,7 +13,7 @@ struct CompressedAnswerTests {
             + "AAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
     )
 
-    @Test("is decoded no faster than it is read, however small it was")
+    @Test("a compressed answer is decoded no faster than it is read, however small it was")
     func bomb() async throws {
         // 200 MB, in 280 KB: what libcurl hands over at once becomes 12 MB.
         let (member, count) = (try #require(Self.zeros), 2_000)

@@ -4,7 +4,7 @@ import NautilusCurl
 import ScriptedSockets
 import Testing
 
-@Suite("While there is no connection, nothing is sent", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("Failures to connect", .timeLimit(.minutes(10)), .whereAvailable)
 struct ConnectingTests {
     @Test("cancelled during a TLS handshake, a call has sent nothing; cancelled after the request, it may have")
     func cancelled() async throws {
@@ -70,7 +70,7 @@ struct ConnectingTests {
     }
 
     @Test(
-        "and how long each step of one has taken, that of TLS included",
+        "the trace tells how long each step of connecting has taken, TLS included",
         .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl")
     )
     func steps() async throws {

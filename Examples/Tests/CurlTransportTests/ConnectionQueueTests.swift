@@ -3,11 +3,11 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Those that wait for a connection", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("Exchanges that wait for a connection", .timeLimit(.minutes(10)), .whereAvailable)
 struct ConnectionQueueTests {
     private let transport = TransportUnderTest.make(connectionsPerHost: 1)
 
-    @Test("get that of an exchange that is cancelled, though nothing else happens on any socket")
+    @Test("the connection of a cancelled exchange goes to one that waits, though no socket has an event")
     func cancelled() async throws {
         try await ScriptedServer.run { connection in
             let request = try await connection.readRequest()
@@ -27,7 +27,7 @@ struct ConnectionQueueTests {
         }
     }
 
-    @Test("do not wait for streams, which have connections of their own, as many")
+    @Test("exchanges do not wait for streams, which have as many connections of their own")
     func streams() async throws {
         try await ScriptedServer.run { connection in
             let request = try await connection.readRequest()
@@ -54,7 +54,7 @@ struct ConnectionQueueTests {
         }
     }
 
-    @Test("get those of readers who leave in the middle of a body")
+    @Test("the connections of readers who leave in the middle of a body go to exchanges that wait")
     func abandoned() async throws {
         try await ScriptedServer.run { connection in
             let request = try await connection.readRequest()

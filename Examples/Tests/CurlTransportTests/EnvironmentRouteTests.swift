@@ -47,14 +47,14 @@ struct EnvironmentRouteTests {
         }
     }
 
-    @Test("are used, but for the hosts that it excepts")
+    @Test("the environment's proxies are used, except for the hosts that it excludes")
     func used() async throws {
         let seen = try await targets(.environment, except: "a.invalid", ["b.invalid", "a.invalid", "127.0.0.1"])
         #expect(seen.proxy == ["http://b.invalid/", "http://127.0.0.1/"])
         #expect(seen.server == ["/"])
     }
 
-    @Test("are not used where the way is straight to the host")
+    @Test("the environment's proxies are not used for a direct route")
     func direct() async throws {
         let seen = try await targets(.direct, ["a.invalid", "127.0.0.1"])
         #expect(seen.proxy.isEmpty)

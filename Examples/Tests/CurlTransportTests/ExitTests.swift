@@ -9,7 +9,7 @@ import Testing
     .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl")
 )
 struct ExitTests {
-    @Test("exits as it says, though other threads are at work over TLS")
+    @Test("a process exits with its own status, though other threads are at work over TLS")
     func exits() async throws {
         // Beside the tests, where the package's programs are built.
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -20,7 +20,7 @@ struct HandleTests {
         }
     }
 
-    @Test("carries nothing of the request before")
+    @Test("a handle that is used again carries nothing of the request before")
     func nothingLeft() async throws {
         try await ScriptedServer.run(Self.answerAll) { server in
             let (short, long) = (Data("short".utf8), Data(repeating: 0x78, count: 100_000))
@@ -54,7 +54,7 @@ struct HandleTests {
         }
     }
 
-    @Test("does not count the connections that have died under it")
+    @Test("a handle that is used again does not count the connections that have died under it")
     func repeats() async throws {
         // libcurl gives up once it has tried five times, and counts as long as a handle lives.
         let count = 12
@@ -71,7 +71,7 @@ struct HandleTests {
         }
     }
 
-    @Test("knows one host's addresses from another's")
+    @Test("a handle that is used again knows one host's addresses from another's")
     func addresses() async throws {
         let answerHost: ScriptedServer.Script = { connection in
             while true {

@@ -4,10 +4,10 @@ import NautilusCurl
 import ScriptedSockets
 import Testing
 
-@Suite("A host of several addresses is reached by one that lives", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("Hosts with several addresses", .timeLimit(.minutes(10)), .whereAvailable)
 struct HappyEyeballsTests {
     @Test(
-        "whatever comes first",
+        "a host is reached, whichever of its addresses comes first",
         arguments: [
             ["127.0.0.2", "127.0.0.1"], ["::1", "127.0.0.1"], ["127.0.0.1", "::1"], ["::1", "127.0.0.2", "127.0.0.1"],
         ]
@@ -37,7 +37,7 @@ struct HappyEyeballsTests {
     }
 
     @Test(
-        "at once, though several come first that refuse",
+        "a host is reached at once, though several addresses before the working one refuse",
         arguments: [
             ["127.0.0.2", "127.0.0.3", "127.0.0.1"], ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"],
             ["::1", "127.0.0.2", "127.0.0.3", "127.0.0.1"],
@@ -59,7 +59,7 @@ struct HappyEyeballsTests {
         }
     }
 
-    @Test("when its time is over, though one comes first that does not answer")
+    @Test("a host is reached by its next address when the first one does not answer in time")
     func silent() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()

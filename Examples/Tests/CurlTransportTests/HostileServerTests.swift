@@ -4,7 +4,7 @@ import ScriptedSockets
 import Testing
 
 @Suite(
-    "A hostile server gets an exchange to its end, and nothing else",
+    "Hostile servers and exchanges",
     .serialized,
     .timeLimit(.minutes(10)),
     .whereAvailable
@@ -48,7 +48,7 @@ struct HostileServerTests {
     private static let storms = ProcessInfo.processInfo.environment["NAUTILUS_SOAK"].flatMap { Int($0) } ?? 3
 
     @Test(
-        "and no thread, no descriptor and no memory is left",
+        "hostile servers leave no thread, no descriptor and no memory behind",
         .enabled(if: OpenDescriptors.canBeCounted, "counted where nothing else runs, with NAUTILUS_ALONE=1"),
         .timeLimit(.minutes(30))
     )

@@ -8,7 +8,7 @@ struct IdleServerTests {
     /// A gigabyte, of which a server that reads nothing takes no more than the system's buffers hold.
     private static let (chunk, count) = (1 << 16, 1 << 14)
 
-    @Test("holds a large upload up, of which no more is made than is on its way, until its caller has enough")
+    @Test("a server that does not read holds up a large upload, whose body is not made ahead")
     func upload() async throws {
         try await ScriptedServer.run { connection in
             try await connection.readHead()
@@ -36,7 +36,7 @@ struct IdleServerTests {
         }
     }
 
-    @Test("is not waited for once its answer is whole", arguments: Self.answers)
+    @Test("nobody waits for a server to read once its answer is complete", arguments: Self.answers)
     func answered(lines: String, status: Int, text: String) async throws {
         try await ScriptedServer.run { connection in
             try await connection.readHead()
@@ -56,7 +56,7 @@ struct IdleServerTests {
         ("200 OK\r\nContent-Length: 2\r\n\r\nok", 200, "ok"), ("204 No Content\r\n\r\n", 204, ""),
     ]
 
-    @Test("has little of the upload in the system's buffers, so that what is written is about to arrive")
+    @Test("little of an upload is in the system's buffers while the server does not read")
     func unsent() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()

@@ -10,7 +10,7 @@ struct KeptConnectionTests {
 
     // Thousands of times, since an answer that another thread has read already must not be taken for one that was not asked
     // for.
-    @Test("is used again", arguments: [5, 5_000])
+    @Test("a kept connection is used again", arguments: [5, 5_000])
     func reused(count: Int) async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -47,7 +47,7 @@ struct KeptConnectionTests {
         #expect(requests.map(\.path) == ["/first", "/second", "/second"])
     }
 
-    @Test("F14: and closed under a POST with a key: the trace and the exchange tell that it was sent twice")
+    @Test("F14: the trace and the exchange tell that a POST with a key was sent twice on a closed connection")
     func closedUnderKey() async throws {
         try await ScriptedServer.run { connection in
             let first = try await connection.readRequest()
@@ -96,7 +96,7 @@ struct KeptConnectionTests {
     }
 
     @Test(
-        "gives way to others when the system has no descriptor left",
+        "a kept connection gives way to others when the system has no descriptor left",
         .enabled(if: OpenDescriptors.canBeCounted, "filled where nothing else runs, with NAUTILUS_ALONE=1")
     )
     func exhausted() async throws {
@@ -128,7 +128,7 @@ struct KeptConnectionTests {
     }
 
     @Test(
-        "and over TLS, with a farewell that nobody has read: costs one new connection",
+        "a kept TLS connection with an unread farewell costs one new connection",
         .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl")
     )
     func farewell() async throws {
@@ -144,7 +144,7 @@ struct KeptConnectionTests {
     }
 
     @Test(
-        "and over TLS never brings what came behind an answer, in the same record, as the next one",
+        "a kept TLS connection never brings bytes behind an answer, in the same record, as the next one",
         .enabled(if: PythonTlsServer.isAvailable, "needs Python and openssl"),
         arguments: [HttpMethod.get, .post]
     )
@@ -164,7 +164,7 @@ struct KeptConnectionTests {
     }
 
     @Test(
-        "never brings what came behind an answer as the next one",
+        "a kept connection never brings bytes behind an answer as the next one",
         arguments: [
             (
                 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",

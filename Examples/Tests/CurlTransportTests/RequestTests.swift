@@ -4,7 +4,7 @@ import NautilusCurl
 import ScriptedSockets
 import Testing
 
-@Suite("What the caller asks for is what the server gets", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("Requests on the wire", .timeLimit(.minutes(10)), .whereAvailable)
 struct RequestTests {
     @Test("header fields in their order, several of one name as several lines, cookies as one")
     func order() async throws {

@@ -4,14 +4,14 @@ import NautilusCurl
 import ScriptedSockets
 import Testing
 
-@Suite("Connections take the way that was chosen", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("The route of a connection", .timeLimit(.minutes(10)), .whereAvailable)
 struct RouteTests {
     private static let answerHost: ScriptedServer.Script = { connection in
         let host = try await connection.readRequest().values(of: "Host").first ?? ""
         try await connection.respond(body: Data(host.utf8))
     }
 
-    @Test("to an IPv6 literal")
+    @Test("a connection goes to an IPv6 literal")
     func ipv6() async throws {
         try await ScriptedServer.run(at: .ipv6, Self.answerHost) { server in
             let url = try #require(URL(string: "http://[::1]:\(server.port)/a"))
@@ -19,7 +19,7 @@ struct RouteTests {
         }
     }
 
-    @Test("over a Unix socket, with the host that was asked for")
+    @Test("a connection over a Unix socket names the requested host")
     func unixSocket() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("n\(UInt32.random(in: 0...(.max)))")
             .path
@@ -32,7 +32,7 @@ struct RouteTests {
     }
 
     @Test(
-        "by settings that libcurl would cut short, or take for none: an error, and nothing is sent",
+        "settings that libcurl would cut short or ignore are an error, and nothing is sent",
         arguments: [
             .proxy(.init("")), .proxy(.init("\0http://127.0.0.1")), .proxy(.init("http://127.0.0.1:1\0@x")),
             .proxy(.init("http://127.0.0.1:1", user: "a\0b")), .unixSocket(path: "/tmp\0a"),
@@ -65,7 +65,7 @@ struct RouteTests {
     }
 
     @Test(
-        "by a proxy that refuses to connect: not sent, and not the host's fault",
+        "with a proxy that refuses to connect, nothing is sent, and it is not the host's fault",
         arguments: [
             ("407 Proxy Authentication Required", .userAuthenticationRequired),
             ("403 Forbidden", .cannotConnectToHost), ("502 Bad Gateway", .cannotConnectToHost),
@@ -89,7 +89,7 @@ struct RouteTests {
         }
     }
 
-    @Test("to the address that a name was given")
+    @Test("a connection goes to the address that a name was given")
     func addresses() async throws {
         try await ScriptedServer.run(Self.answerHost) { server in
             let transport = CurlTransport(configuration: .init(addresses: ["nautilus.invalid": ["127.0.0.1"]]))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The fields behind a body", .timeLimit(.minutes(10)), .whereAvailable)
 struct TrailerTests {
-    @Test("reach the caller, apart from the header, with their values in order")
+    @Test("trailers reach the caller separately from the header, with their values in order")
     func trailers() async throws {
         let response = try await answer(trailed, to: .empty)
         #expect(
@@ -19,7 +19,7 @@ struct TrailerTests {
         #expect(response.header["X-Row"] == nil)
     }
 
-    @Test("reach a caller whose own body was a stream")
+    @Test("trailers reach a caller whose own body was a stream")
     func behindUpload() async throws {
         let parts = HttpBodyStream(
             once: AsyncStream { parts in
@@ -30,7 +30,7 @@ struct TrailerTests {
         #expect(try await answer(trailed, to: .stream(parts)).trailers["Digest"] == "one")
     }
 
-    @Test("are none where there are none")
+    @Test("a body without trailers has no fields behind it")
     func none() async throws {
         let plain = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
         #expect(try await answer(plain, to: .empty).trailers.isEmpty)

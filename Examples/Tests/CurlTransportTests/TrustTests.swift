@@ -5,7 +5,7 @@ import ScriptedSockets
 import Testing
 
 @Suite(
-    "A server proves what it was asked to",
+    "Proofs of a server's identity",
     .timeLimit(.minutes(10)),
     .whereAvailable,
     .enabled(if: UntrustedTlsServer.openssl != nil, "needs openssl")

@@ -29,7 +29,7 @@ struct AutobahnTests {
         let behavior: String
     }
 
-    @Test("finds no fault")
+    @Test("Autobahn's fuzzing server finds no fault")
     func cases() async throws {
         let count = try #require(Int(try await text("getCaseCount")))
         #expect(count > 200)

@@ -4,7 +4,7 @@ import NautilusCurl
 import ScriptedSockets
 import Testing
 
-@Suite("Whatever a server does to a web socket, it ends", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("Web sockets to hostile servers", .whereAvailable, .timeLimit(.minutes(10)))
 struct HostileSocketTests {
     private static let lost = Failure(code: .networkConnectionLost, delivery: .maybeExecuted)
     private static let refused = Failure(code: .badServerResponse, delivery: .maybeExecuted)
@@ -173,7 +173,7 @@ struct HostileSocketTests {
     }
 
     @Test(
-        "and no thread, no descriptor and no memory is left",
+        "hostile web socket servers leave no thread, no descriptor and no memory behind",
         .enabled(if: OpenDescriptors.canBeCounted, "counted where nothing else runs, with NAUTILUS_ALONE=1"),
         .timeLimit(.minutes(30))
     )

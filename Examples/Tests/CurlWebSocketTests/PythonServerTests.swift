@@ -101,7 +101,10 @@ struct PythonServerTests {
         }
     }
 
-    @Test("over TLS as well, with own roots", .enabled(if: UntrustedTlsServer.openssl != nil, "needs openssl"))
+    @Test(
+        "a web socket to Python's websockets works over TLS, with own roots",
+        .enabled(if: UntrustedTlsServer.openssl != nil, "needs openssl")
+    )
     func secure() async throws {
         try await UntrustedTlsServer.run { identity in
             try await PythonServer.run(secure: (identity.certificate, identity.key)) { server in

@@ -4,13 +4,13 @@ import NautilusCurl
 import ScriptedSockets
 import Testing
 
-@Suite("A web socket takes the way that its transport is configured for", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("The route of a web socket", .whereAvailable, .timeLimit(.minutes(10)))
 struct SocketRouteTests {
     private static func transport(_ configuration: CurlTransport.Configuration) -> CurlWebSocketTransport {
         CurlWebSocketTransport(over: CurlTransport(configuration: configuration))
     }
 
-    @Test("through a tunnel by a proxy, whose answer is not the server's")
+    @Test("a web socket goes through a proxy's tunnel, whose answer is not the server's")
     func proxy() async throws {
         try await ScriptedServer.run { connection in
             let request = try await connection.readHead()
@@ -42,7 +42,7 @@ struct SocketRouteTests {
         }
     }
 
-    @Test("over a Unix socket, and to an address that a name was given")
+    @Test("a web socket goes over a Unix socket, and to an address that a name was given")
     func others() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("n\(UInt32.random(in: 0...(.max)))")
             .path
@@ -64,7 +64,7 @@ struct SocketRouteTests {
         }
     }
 
-    @Test("not at all when it cannot be connected in time: not sent")
+    @Test("a web socket that cannot be connected in time sends nothing")
     func connectTimeout() async throws {
         try await ScriptedServer.run { connection in
             // TLS is never begun.
@@ -77,7 +77,7 @@ struct SocketRouteTests {
         }
     }
 
-    @Test("beside exchanges of the same transport, though its server sends without end")
+    @Test("a web socket runs beside exchanges of its transport, though its server sends without end")
     func flood() async throws {
         let (isFlooding, answers) = (Signal(), Counted())
         try await ScriptedServer.run { connection in
@@ -108,7 +108,7 @@ struct SocketRouteTests {
         }
     }
 
-    @Test("beside exchanges of the same transport, on its thread")
+    @Test("a web socket runs beside exchanges of its transport, on the transport's thread")
     func shared() async throws {
         try await ScriptedServer.run { connection in
             let request = try await connection.readHead()

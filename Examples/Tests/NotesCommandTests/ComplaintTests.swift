@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("notes: what goes wrong", .timeLimit(.minutes(10)))
+@Suite("notes: complaints", .timeLimit(.minutes(10)))
 struct ComplaintTests {
     @Test("a folder that others may enter is refused, by login before anybody fetches a phone")
     func openFolder() async throws {

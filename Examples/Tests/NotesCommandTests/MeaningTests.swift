@@ -7,7 +7,7 @@ import Testing
 
 @testable import notes
 
-@Suite("notes: what failures mean")
+@Suite("notes: the meaning of failures")
 struct MeaningTests {
     private static let account = NotesAccount(
         server: "https://notes.example",

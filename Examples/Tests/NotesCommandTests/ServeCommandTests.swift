@@ -10,7 +10,7 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "serves until it is told to stop, in any of three ways, and then tells what it has counted",
+        "notes serve serves until it is told to stop, in any of three ways, and then tells what it has counted",
         arguments: End.allCases
     )
     func stops(_ end: End) async throws {

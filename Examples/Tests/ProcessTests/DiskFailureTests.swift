@@ -11,7 +11,7 @@ import Testing
 )
 struct DiskFailureTests {
     @Test(
-        "while the result is saved, costs no call; nobody spends the old token, and the new one is saved later",
+        "a disk that fails while a refresh is saved costs no call, and the new token is saved later",
         arguments: DiskFailure.all,
         // From the mark on, or only the result.
         [1, 2]
@@ -69,7 +69,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("while the token is marked, is reported and holds nothing up", arguments: DiskFailure.all)
+    @Test("a disk that fails while the token is marked is reported, and holds nothing up", arguments: DiskFailure.all)
     func mark(_ failure: DiskFailure) async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -83,7 +83,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("for long costs no refresh either: each is paid with what the one before has brought")
+    @Test("a disk that fails for long costs no refresh: each sends what the one before has brought")
     func severalRefreshes() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -102,7 +102,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("takes a refresh with it when the process is killed, which a grace makes up for")
+    @Test("a refresh that a failing disk loses with its process is made up for by a grace period")
     func killedWithUnsavedRefresh() async throws {
         try await SessionWorld.run(hasGrace: true) { world in
             try await world.signIn()
@@ -118,7 +118,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("keeps nobody from signing out: a refresh that is not saved yet never is")
+    @Test("a disk that fails keeps nobody from signing out: a refresh not saved yet never is")
     func signOutOnFullDisk() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -135,7 +135,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("keeps nobody from signing out elsewhere, though the lock is kept for a refresh and no line can be written")
+    @Test("a full disk keeps nobody from signing out elsewhere while the lock is kept for a refresh")
     func signOutElsewhere() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -154,7 +154,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("on a file system that has become read-only is locked all the same")
+    @Test("a store on a file system that has become read-only is locked all the same")
     func readOnlyFileSystem() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -189,7 +189,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("while somebody signs in, keeps the session in this process, and saves it later")
+    @Test("a sign-in on a failing disk begins the session in this process, and is saved later")
     func signIn() async throws {
         try await SessionWorld.run { world in
             let tokens = await world.tokens(isExpired: false)
@@ -206,7 +206,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("while somebody signs out, keeps nobody signed in here, and the others as soon as it works again")
+    @Test("a sign-out on a failing disk counts here, and elsewhere as soon as the disk works again")
     func signOut() async throws {
         try await SessionWorld.run { world in
             try await world.signIn(isExpired: false)
@@ -222,7 +222,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("while a session ends, leaves what is stored, which goes as soon as it works again")
+    @Test("the record of a session that ends on a failing disk goes as soon as the disk works again")
     func end() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -245,7 +245,7 @@ struct DiskFailureTests {
         }
     }
 
-    @Test("since others may enter the folder, is told by an error of its own")
+    @Test("a folder that others may enter is reported by an error of its own")
     func openFolder() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()

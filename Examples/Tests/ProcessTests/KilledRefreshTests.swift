@@ -10,7 +10,10 @@ import Testing
     .enabled(if: SessionFault.reachesSystemCalls, "only Linux lets a program take the place of calls of the system")
 )
 struct KilledRefreshTests {
-    @Test("leaves a credential that is whole, and a lock that is free", arguments: KillStep.all)
+    @Test(
+        "a process that is killed while it refreshes leaves a credential that is whole, and a lock that is free",
+        arguments: KillStep.all
+    )
     func remains(_ step: KillStep) async throws {
         try await SessionWorld.run { world in
             try await killRefresh(at: step.fault, in: world)
@@ -26,7 +29,7 @@ struct KilledRefreshTests {
     }
 
     @Test(
-        "and has not spent the token, lets the next one refresh",
+        "a process killed before it has spent the token lets the next one refresh",
         arguments: KillStep.all.filter { $0.fate == .unspent },
         [false, true]
     )
@@ -46,7 +49,7 @@ struct KilledRefreshTests {
     }
 
     @Test(
-        "and has spent the token, costs the next one a second refresh where the server grants a grace",
+        "a process killed after it has spent the token costs a second refresh, with a grace period",
         arguments: KillStep.all.filter { $0.fate == .spent }
     )
     func spentWithGrace(_ step: KillStep) async throws {
@@ -67,7 +70,7 @@ struct KilledRefreshTests {
     }
 
     @Test(
-        "and has spent the token, ends the session where the server grants none, and nobody sends it a third time",
+        "a process killed after it has spent the token ends the session without a grace period",
         arguments: KillStep.all.filter { $0.fate == .spent }
     )
     func spentWithoutGrace(_ step: KillStep) async throws {
@@ -89,7 +92,7 @@ struct KilledRefreshTests {
     }
 
     @Test(
-        "and has stored what it got, costs the next one nothing",
+        "a process killed after it has stored the new token costs the next one nothing",
         arguments: KillStep.all.filter { $0.fate == .replaced },
         [false, true]
     )
@@ -122,7 +125,7 @@ struct KilledRefreshTests {
     }
 
     @Test(
-        "and so is the next one: the third asks the server, which still has the session",
+        "after two processes killed while they refresh, the third asks the server, which has the session",
         arguments: [SessionFault.killBeforeSending(.refresh), .killAfterAnswer(.refresh)],
         [SessionFault.killBeforeSending(.refresh), .killAfterAnswer(.refresh)]
     )

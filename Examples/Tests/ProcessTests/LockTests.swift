@@ -45,7 +45,7 @@ struct LockTests {
         }
     }
 
-    @Test("is waited for no longer than allowed, and nothing is sent meanwhile")
+    @Test("the lock among processes is waited for no longer than allowed, and nothing is sent meanwhile")
     func timeout() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -61,7 +61,7 @@ struct LockTests {
         }
     }
 
-    @Test("goes to a process that waits as soon as its holder is killed")
+    @Test("the lock among processes goes to a process that waits as soon as its holder is killed")
     func handedOver() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -77,7 +77,7 @@ struct LockTests {
         }
     }
 
-    @Test("is not inherited by a child, which would keep it when its parent is killed")
+    @Test("the lock among processes is not inherited by a child, which would keep it when its parent is killed")
     func child() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()

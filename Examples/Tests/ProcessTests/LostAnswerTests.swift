@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A refresh without an answer", .serialized, .timeLimit(.minutes(10)))
 struct LostAnswerTests {
-    @Test("is sent once more, and succeeds where the server grants a grace")
+    @Test("a refresh without an answer is sent once more, and succeeds within a grace period")
     func withGrace() async throws {
         try await SessionWorld.run(hasGrace: true) { world in
             try await world.signIn()
@@ -21,7 +21,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("ends the session where the server grants none, and no later process asks again")
+    @Test("a refresh without an answer ends the session without a grace period, once for all processes")
     func withoutGrace() async throws {
         try await SessionWorld.run { world in
             try await world.signIn()
@@ -37,7 +37,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "twice ends no session: the server is asked once more after a cool-down, and it decides",
+        "two lost answers end no session: after a cool-down, the server is asked again and decides",
         arguments: [false, true]
     )
     func twice(hasGrace: Bool) async throws {
@@ -72,7 +72,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "counts for the next process, too: when it loses another answer, it waits for the cool-down before it asks again"
+        "a lost answer counts for the next process, which waits for the cool-down after another one"
     )
     func acrossProcesses() async throws {
         try await SessionWorld.run(hasGrace: true) { world in

@@ -5,7 +5,7 @@ import Testing
 /// In each of them, access token 1 is the first user's, 2 the second one's, and 3 what a refresh brings.
 @Suite("A sign-in or sign-out in another process", .serialized, .timeLimit(.minutes(10)))
 struct OtherUserTests {
-    @Test("during a refresh ends its session at once, and is stored when the refresh is over")
+    @Test("a sign-in elsewhere ends the session of a refresh at once, and is stored after the refresh")
     func signIn() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -29,7 +29,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("during a refresh that takes too long begins the session here, ends the other at once, and is stored later")
+    @Test("a sign-in during an overlong refresh begins its session, ends the other, and is stored later")
     func impatientSignIn() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in
@@ -55,7 +55,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("while a call is answered 401 ends the call, which never goes out as the other user")
+    @Test("a sign-in elsewhere while a call is answered 401 ends the call")
     func signInDuringCall() async throws {
         let rejection = Barrier()
         try await SessionWorld.run(barriers: .init(unauthorized: rejection)) { world in
@@ -79,7 +79,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("while a refresh cannot be saved is stored in its place")
+    @Test("a sign-in elsewhere while a refresh cannot be saved is stored in its place")
     func signInOnFullDisk() async throws {
         guard SessionFault.reachesSystemCalls else { return }
         try await SessionWorld.run { world in
@@ -135,7 +135,7 @@ struct OtherUserTests {
         }
     }
 
-    @Test("that ends the session during a refresh which takes too long ends it at the server")
+    @Test("a sign-out elsewhere during an overlong refresh ends the session at the server, too")
     func impatientSignOut() async throws {
         let refresh = Barrier()
         try await SessionWorld.run(barriers: .init(refresh: refresh)) { world in

@@ -4,7 +4,7 @@ import Testing
 /// A power failure keeps what was synchronised, and of the rest anything: an order other than these could leave an empty
 /// file in the credential's place, or none.
 @Suite(
-    "What is written to the disk, and when it is safe",
+    "Durable writes",
     .serialized,
     .timeLimit(.minutes(10)),
     .enabled(if: SessionFault.reachesSystemCalls, "only Linux lets a program take the place of calls of the system")

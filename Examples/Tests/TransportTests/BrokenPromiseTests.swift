@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A transport that breaks a promise fails the check of that promise", .timeLimit(.minutes(10)))
+@Suite("Transports that break a promise", .timeLimit(.minutes(10)))
 struct BrokenPromiseTests {
     /// Every check that each flaw fails.
     private static let failures: [FlawedTransport.Flaw: Set<String>] = [
@@ -85,7 +85,7 @@ struct BrokenPromiseTests {
         #expect(try await failedChecks(of: flaw) == Self.failures[flaw])
     }
 
-    @Test("there is no check that cannot fail")
+    @Test("every check of a transport's promises can fail")
     func complete() {
         let names = Self.checks(of: .forgetsUrl, origin: URL(fileURLWithPath: "/")).map(\.name)
         #expect(Set(names).count == names.count)

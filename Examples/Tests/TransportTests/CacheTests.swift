@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("A cache that the caller sets is not used", .timeLimit(.minutes(10)))
+@Suite("A URL cache set by the caller", .timeLimit(.minutes(10)))
 struct CacheTests {
     private let transport = URLSessionTransport(
         configuration: .init(connectionsPerHost: 32, adjust: { $0.urlCache = .shared })

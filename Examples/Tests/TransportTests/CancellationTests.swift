@@ -4,7 +4,7 @@ import NautilusURLSession
 import ScriptedSockets
 import Testing
 
-@Suite("Cancelling ends an exchange at any moment, and harms no other", .timeLimit(.minutes(10)))
+@Suite("The cancellation of an exchange", .timeLimit(.minutes(10)))
 struct CancellationTests {
     @Test("after the header, in the middle of the body")
     func duringBody() async throws {
@@ -17,7 +17,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("while a large body is sent to a server that does not read")
+    @Test("an exchange can be cancelled while a large body is sent to a server that does not read")
     func duringUpload() async throws {
         try await ScriptedServer.run { connection in
             try await connection.readHead()
@@ -30,7 +30,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("while it waits in line for a connection")
+    @Test("an exchange can be cancelled while it queues for a connection")
     func inLine() async throws {
         let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 1))
         try await ScriptedServer.run { connection in

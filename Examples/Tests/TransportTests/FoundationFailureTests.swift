@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("What Foundation does not send is not sent", .timeLimit(.minutes(10)))
+@Suite("Requests that Foundation does not send", .timeLimit(.minutes(10)))
 struct FoundationFailureTests {
     @Test(
         "a host that does not exist, or a scheme that is not HTTP: not sent",

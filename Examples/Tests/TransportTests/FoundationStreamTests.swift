@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("What Foundation makes of streams", .timeLimit(.minutes(10)))
+@Suite("Streams with Foundation", .timeLimit(.minutes(10)))
 struct FoundationStreamTests {
     @Test("a request's chunks are sent with their length, once all of them are there")
     func upload() async throws {

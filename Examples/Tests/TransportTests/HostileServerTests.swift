@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A hostile server that Foundation survives ends an exchange with a response or an error of the transport's")
+@Suite("Hostile servers that Foundation survives")
 struct HostileServerTests {
     // One by one: with a thousand descriptors open, Foundation's `Process` of other tests reads beyond their list.
     @Test(.timeLimit(.minutes(10)), .serialized, arguments: HostileAnswer.all.filter(\.isSurvivedByFoundation))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A connection that is kept", .timeLimit(.minutes(10)))
 struct KeptConnectionTests {
-    @Test("is used again")
+    @Test("a kept connection is used again")
     func reused() async throws {
         let transport = URLSessionTransport()
         let script = ConformanceScript()
@@ -45,7 +45,7 @@ struct KeptConnectionTests {
 
     #if os(Linux)
         @Test(
-            "and closed under a body: libcurl repeats the header without the body, until the timeout",
+            "libcurl repeats a header without its body on a closed kept connection, until the timeout",
             arguments: [HttpMethod.post, .put]
         )
         func closedUnderBody(method: HttpMethod) async throws {

@@ -4,7 +4,7 @@ import NautilusURLSession
 import ScriptedSockets
 import Testing
 
-@Suite("Nothing fills the memory", .timeLimit(.minutes(10)))
+@Suite("Limits of memory", .timeLimit(.minutes(10)))
 struct LimitTests {
     private let transport = URLSessionTransport(configuration: .init(responseLimit: 1000))
 

@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("What the caller asks for is what the server gets", .timeLimit(.minutes(10)))
+@Suite("Requests on the wire", .timeLimit(.minutes(10)))
 struct RequestTests {
     @Test(
         "F11: Host, Content-Length, Transfer-Encoding and Expect are refused, for the transport alone writes them",

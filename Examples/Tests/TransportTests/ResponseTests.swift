@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("What the server answers is what the caller gets", .timeLimit(.minutes(10)))
+@Suite("Responses on the wire", .timeLimit(.minutes(10)))
 struct ResponseTests {
     @Test(
         "a redirect comes back as it is, wherever it leads",

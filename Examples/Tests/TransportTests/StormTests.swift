@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A storm leaves nobody waiting", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("A storm of exchanges", .timeLimit(.minutes(10)), .whereAvailable)
 struct StormTests {
     #if DEBUG
         private static let count = 4_000

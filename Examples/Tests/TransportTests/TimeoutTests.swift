@@ -4,7 +4,7 @@ import NautilusURLSession
 import ScriptedSockets
 import Testing
 
-@Suite("A timeout is what the request says, not what Foundation makes of it", .timeLimit(.minutes(10)))
+@Suite("The timeout of a request with URLSession", .timeLimit(.minutes(10)))
 struct TimeoutTests {
     // On Linux, Foundation's own would end the first at once, and the second half a second early.
     @Test("fractions of a second count", arguments: [500, 1500])

@@ -39,7 +39,7 @@ struct FileBodyTests {
     }
 
     @Test(
-        "its type is what its name says, unless it is told",
+        "the type of a file body comes from its name, unless another is named",
         arguments: [
             ("a.png", nil, "image/png"), ("a", nil, "application/octet-stream"),
             ("a.png", HttpMimeType.gif, "image/gif"),

@@ -47,7 +47,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "F12d: names are written as browsers write them: a field's with its line ends as CRLF, a file's with its own",
+        "F12d: a form's names are written as browsers write them, with line ends as CRLF in fields",
         arguments: [
             ("plain", "plain", "plain"), ("a\"b", "a%22b", "a%22b"), ("a\r\nb", "a%0D%0Ab", "a%0D%0Ab"),
             ("a\nX-Evil: 1", "a%0D%0AX-Evil: 1", "a%0AX-Evil: 1"), ("a\rb", "a%0D%0Ab", "a%0Db"),
@@ -164,7 +164,10 @@ struct MultipartFormTests {
         var body: HttpBody { .multipart(file.map { [.file($0, named: "a")] } ?? [.text("a", named: "a")]) }
     }
 
-    @Test("under one key the second attempt sends the same bytes, and names their boundary", arguments: [false, true])
+    @Test(
+        "a form's second attempt under one key sends the same bytes, and names their boundary",
+        arguments: [false, true]
+    )
     func sameBytes(withFile: Bool) async throws {
         let folder = try TemporaryFolder()
         let file = withFile ? try folder.file("a", Data("a".utf8)) : nil

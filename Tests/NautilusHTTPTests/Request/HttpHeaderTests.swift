@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HttpHeader")
 struct HttpHeaderTests {
-    @Test("names are compared without case, and sent as they were written")
+    @Test("header names are compared without case, and sent as they were written")
     func names() {
         let header: HttpHeader = ["cOnTeNt-TyPe": "text/plain"]
         #expect(header[.contentType] == "text/plain")
@@ -16,7 +16,10 @@ struct HttpHeaderTests {
         #expect(HttpHeader.Name("ETAG") != "etags")
     }
 
-    @Test("only letters have a case", arguments: [("@", "`"), ("[", "{"), ("^", "~"), ("Ü", "ü"), ("K", "\u{212A}")])
+    @Test(
+        "only letters of a header name have a case",
+        arguments: [("@", "`"), ("[", "{"), ("^", "~"), ("Ü", "ü"), ("K", "\u{212A}")]
+    )
     func nearlyLetters(left: String, right: String) {
         #expect(HttpHeader.Name(left) != HttpHeader.Name(right))
     }
@@ -74,7 +77,7 @@ struct HttpHeaderTests {
     }
 
     @Test(
-        "names that credentials go by are sensitive, however they are written",
+        "header names of credentials are sensitive, however they are written",
         arguments: [
             "Authorization", "AUTHORIZATION", "Proxy-Authorization", "WWW-Authenticate", "Cookie", "Set-Cookie",
             "X-Api-Key", "apikey", "X-Auth-Token", "X-CSRF-Token", "X-XSRF", "X-Amz-Security-Token", "X-Session-Id",
@@ -87,7 +90,7 @@ struct HttpHeaderTests {
     }
 
     @Test(
-        "other names are not sensitive",
+        "other header names are not sensitive",
         arguments: [
             "Accept", "Content-Type", "Date", "Retry-After", "User-Agent", "Location", "ETag", "Idempotency-Key",
             "idempotency-KEY", "X-Request-Id", "", "k", "to", "X-Protocol",

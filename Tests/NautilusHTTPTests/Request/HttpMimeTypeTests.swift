@@ -62,7 +62,7 @@ struct HttpMimeTypeTests {
         #expect(header.mediaType?.description == printed)
     }
 
-    @Test("is read as RFC 9110 and browsers write it, and printed in one way", arguments: texts)
+    @Test("a media type is read as RFC 9110 and browsers write it, and printed in one way", arguments: texts)
     func reads(text: String, printed: String?) {
         let type = HttpMimeType(text)
         #expect(type?.description == printed)

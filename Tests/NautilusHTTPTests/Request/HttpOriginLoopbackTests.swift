@@ -22,7 +22,7 @@ struct HttpOriginLoopbackTests {
     }
 
     @Test(
-        "what only looks like this machine is not",
+        "a name that only looks like this machine's is not a loopback origin",
         arguments: [
             "http://localhost.example.com", "http://localhost.", "http://127.0.0.1.example.com", "http://127.0.0.256",
             "http://127.1", "http://127.0.0.01", "http://127.0.0", "http://127.0.0.1.", "http://128.0.0.1",

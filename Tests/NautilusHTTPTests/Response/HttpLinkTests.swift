@@ -6,7 +6,7 @@ import Testing
 @Suite("Links (RFC 8288)")
 struct HttpLinkTests {
     @Test(
-        "a field is read",
+        "a Link field is read",
         arguments: [
             ("", ""),
             ("<https://a.example/2>; rel=\"next\"", "https://a.example/2 [next]"),

@@ -16,7 +16,7 @@ struct HttpResponseTests {
         #expect("\(HttpResponse(body: 1, url: full))" == "200 from https://api.example.com:81/x?…")
     }
 
-    @Test("with another body all else stays")
+    @Test("a response with another body keeps everything else")
     func replacingBody() throws {
         var response = HttpResponse(status: 201, header: ["A": "1"], body: 1, url: try .reading("https://a.example"))
         response.trace.duration = .seconds(1)

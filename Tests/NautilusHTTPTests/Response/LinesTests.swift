@@ -38,12 +38,15 @@ struct LinesTests {
         }
     }
 
-    @Test("may have no limit at all")
+    @Test("the lines of a body may have no limit at all")
     func unlimited() async throws {
         #expect(try await lines([Data("a\nb".utf8)], limit: .max) == ["a", "b"])
     }
 
-    @Test("have a limit, which holds for a line that never ends, too", arguments: ["12345", "12345\n", "12345\r\n"])
+    @Test(
+        "the lines of a body have a limit, which holds for a line that never ends, too",
+        arguments: ["12345", "12345\n", "12345\r\n"]
+    )
     func limit(text: String) async throws {
         let cuts = [[Data(text.utf8)], Data(text.utf8).map { Data([$0]) }]
         for chunks in cuts {
@@ -60,7 +63,7 @@ struct LinesTests {
         #expect(taken.value == 11)
     }
 
-    @Test("F12: are values, where each is one; blank ones are none, and a wrong one ends them with an HttpError")
+    @Test("F12: lines are read as values; blank ones are none, and a wrong one ends them with an HttpError")
     func values() async throws {
         var iterator = stream([Data("1\n\n 2 \r\n \t\r\n".utf8), Data("3".utf8)]).values(of: Int.self)
             .makeAsyncIterator()

@@ -67,7 +67,7 @@ struct ProblemDetailsTests {
     }
 
     @Test(
-        "there is none in another type, in what is no object, and in an answer that was no refusal",
+        "there are no problem details in another type, in what is no object, and in a success",
         arguments: [
             (400, "application/json", "{}"), (400, nil, "{}"), (400, "application/problem+json", "[]"),
             (400, "application/problem+json", "secret"), (200, "application/problem+json", "{}"),

@@ -58,7 +58,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "A9: what is not valid says nothing",
+        "A9: an invalid Retry-After counts as none",
         arguments: [
             "-1", "+1", "abc", "1.", ".5", "1.5.0", "1.5s", "-0.5", "1e3", "1.5e3", "0x10", "", " ", "\t",
             "1 2", ",", "abc, 1s", "1s", "٣", "２", "1\u{0}",

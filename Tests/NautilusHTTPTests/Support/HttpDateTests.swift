@@ -40,7 +40,7 @@ struct HttpDateTests {
     }
 
     @Test(
-        "what is no date is nil, days that the month does not have included",
+        "a text that is no date is nil, days that the month does not have included",
         arguments: [
             "", " ", "abc", "0", "Sun", "Sun, 06 Nov 1994", "08:49:37", "1994-11-06T08:49:37",
             "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT", "Sun, 32 Dec 1994 08:49:37 GMT",
@@ -62,7 +62,7 @@ struct HttpDateTests {
     }
 
     @Test(
-        "F6: what real servers write beside the three forms is read, names in any case",
+        "F6: other dates of real servers are read, names in any case",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49:37 -0000", "Sun, 06 Nov 1994 08:49:37 +00:00",
             "Sun, 06 Nov 1994 08:49:37 Z", "Sun, 06 Nov 1994 08:49:37 UT", "Sun, 06 Nov 1994 08:49:37 gmt",

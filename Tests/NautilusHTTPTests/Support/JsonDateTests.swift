@@ -26,7 +26,7 @@ struct JsonDateTests {
     }
 
     @Test(
-        "everything else is none",
+        "a text in no known form is not a date",
         arguments: [
             "", "2027-01-15", "2027-01-15T08:00:00", "2027-01-15T08:00Z", "2027-01-15T08:00:00.Z",
             "2027-01-15T24:00:00Z",

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Random UUIDs, drawn without a file")
 struct RandomUUIDTests {
-    @Test("are of version 4, and no two are the same")
+    @Test("random UUIDs are of version 4, and no two are the same")
     func version() {
         let drawn = (0..<1_000).map { _ in UUID.random() }
         #expect(Set(drawn).count == 1_000)

@@ -4,7 +4,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("Values of which the least recently used gives way")
+@Suite("A memory of recently used values")
 struct RecentlyUsedTests {
     private func values(_ keys: String..., limit: Int = 3) -> RecentlyUsed<String, Int> {
         var values = RecentlyUsed<String, Int>(limit: limit)
@@ -21,7 +21,7 @@ struct RecentlyUsedTests {
         #expect(values.count == 2)
     }
 
-    @Test("beyond the limit, whatever was used longest ago is gone; reading is a use")
+    @Test("beyond the limit, the value that was used longest ago is gone; reading is a use")
     func eviction() {
         var values = values("a", "b", "c")
         #expect(values.value(for: "a") == 1)
@@ -88,7 +88,7 @@ struct RecentlyUsedTests {
         #expect(values.value(for: 100_000) == 100_000)
     }
 
-    @Test("a limit below 1 is 1")
+    @Test("the limit of a memory is at least 1")
     func limit() {
         var values = values("a", "b", limit: -1)
         #expect(values.count == 1)

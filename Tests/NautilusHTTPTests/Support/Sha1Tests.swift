@@ -6,7 +6,7 @@ import Testing
 @Suite("SHA-1")
 struct Sha1Tests {
     @Test(
-        "has the digests of FIPS 180-4 and RFC 3174 §7.3, over every kind of padding",
+        "SHA-1 has the digests of FIPS 180-4 and RFC 3174 §7.3, over every kind of padding",
         arguments: [
             ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
             ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),

@@ -107,7 +107,7 @@ struct SupportTests {
     }
 
     @Test(
-        "what is added to a time is from nothing to a hundred years",
+        "a duration that is added to a time is clamped to a hundred years",
         arguments: [
             (Duration.seconds(-1), Duration.zero), (.seconds(Int64.min), .zero), (.zero, .zero),
             (.nanoseconds(1), .nanoseconds(1)), (.seconds(3_155_760_000), .seconds(3_155_760_000)),

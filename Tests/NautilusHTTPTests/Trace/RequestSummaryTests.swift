@@ -18,7 +18,7 @@ struct RequestSummaryTests {
     }
 
     @Test(
-        "it names method and place, on one line and without secrets",
+        "a request's summary names method and URL, on one line and without secrets",
         arguments: [
             ("https://api.example.com/notes?token=secret#secret", "GET https://api.example.com/notes"),
             ("https://me:secret@api.example.com/notes", "GET https://api.example.com/notes"),

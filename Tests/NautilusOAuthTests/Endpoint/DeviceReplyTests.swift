@@ -29,7 +29,7 @@ struct DeviceReplyTests {
     }
 
     @Test(
-        "what the standard requires is there, and of its type",
+        "a device reply has the required fields, of the right type",
         arguments: [
             ("device_code", "", "device_code is missing"), ("device_code", #""""#, "device_code is empty"),
             ("device_code", "{}", "device_code is no text"), ("user_code", "null", "user_code is missing"),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A server that repeats what it was sent")
 struct EchoedSecretTests {
-    @Test("does not get a secret printed, in the form in which it was sent either")
+    @Test("a server that repeats a secret does not get it printed, in the form sent either")
     func asSent() async throws {
         let secret = "s3cret/+tok=en"
         let encoded = "s3cret%2F%2Btok%3Den"

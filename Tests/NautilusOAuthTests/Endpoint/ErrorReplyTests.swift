@@ -54,7 +54,7 @@ struct ErrorReplyTests {
     }
 
     @Test(
-        "what names no error is none",
+        "a reply that names no error is not an error reply",
         arguments: [
             "", "{}", "[]", "<html>", #"{"error":""}"#, #"{"error":null}"#, #"{"error":5}"#, #"{"error":{"code":400}}"#,
             #"{"error":"é"}"#, #"{"error":"\n"}"#, #"{"error":["invalid_grant"]}"#, #""invalid_grant""#,

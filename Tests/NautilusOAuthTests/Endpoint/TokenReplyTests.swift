@@ -135,7 +135,7 @@ struct TokenReplyTests {
     }
 
     @Test(
-        "what the standard requires is there, and of its type",
+        "a token reply has the required fields, of the right type",
         arguments: [
             ("", "it is no JSON object"),
             ("<html>", "it is no JSON object"),

@@ -43,7 +43,7 @@ struct FailingStoreTests {
         }
     }
 
-    @Test("until it is saved the lock is kept: another process fails for now, and does not spend the old token")
+    @Test("until a refresh is saved, the lock is kept: no other process spends the old token")
     func keepsLock() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())
@@ -174,7 +174,7 @@ struct FailingStoreTests {
         }
     }
 
-    @Test("while it cannot be read nothing is refreshed: another process may have spent the token")
+    @Test("nothing is refreshed while the store cannot be read: another process may have spent the token")
     func unreadableAtRefresh() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()

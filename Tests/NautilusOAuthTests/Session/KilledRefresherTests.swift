@@ -3,7 +3,7 @@ import NautilusOAuth
 import TestSupport
 import Testing
 
-@Suite("A call while another process refreshes, and is killed")
+@Suite("A call during another process's refresh")
 struct KilledRefresherTests {
     /// Calls of other processes, and how long the longest took.
     private struct Outcome {
@@ -27,7 +27,7 @@ struct KilledRefresherTests {
     }
 
     @Test(
-        "is over within a minute, however silent the network is for five processes one after the other",
+        "a call ends within a minute, though five processes refresh one after the other without an answer",
         arguments: [Duration.milliseconds(10), .seconds(5), .seconds(9), .seconds(15), .seconds(29)],
         0..<UInt64(trials(1))
     )
@@ -43,7 +43,7 @@ struct KilledRefresherTests {
         }
     }
 
-    @Test("is over at its deadline, if it has one")
+    @Test("a call that waits for another process's refresh ends at its deadline")
     func deadline() async throws {
         try await SessionWorld.run { world in
             world.server.setDelay(.seconds(3600))

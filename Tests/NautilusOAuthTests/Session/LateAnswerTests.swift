@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("What a server has made for a session that is over does not stay alive")
+@Suite("Credentials made for an ended session")
 struct LateAnswerTests {
     /// How the session ends during its refresh.
     enum End: CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A late credential, whatever happens between the end of its session and its revocation")
+@Suite("Credentials that arrive after the end of their session")
 struct LateRevocationTests {
     /// A store whose saves can fail, and whose ends do not.
     private final class FullStore: StoreInFront {
@@ -45,7 +45,7 @@ struct LateRevocationTests {
         return (session, other, live)
     }
 
-    @Test("is kept if the user has signed in again before the sign-out has ended")
+    @Test("a late credential is kept if the user has signed in again before the sign-out has ended")
     func signedInAgain() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -69,7 +69,7 @@ struct LateRevocationTests {
         }
     }
 
-    @Test("is revoked though an unsaved credential of its session was found before")
+    @Test("a late credential is revoked though an unsaved credential of its session was found before")
     func afterUnsaved() async throws {
         try await SessionWorld.run { world in
             let base = MemoryStore()
@@ -92,7 +92,10 @@ struct LateRevocationTests {
         }
     }
 
-    @Test("waits for the next sign-out if somebody has signed in after a sign-out elsewhere", arguments: [true, false])
+    @Test(
+        "a late credential waits for the next sign-out if somebody has signed in after a sign-out elsewhere",
+        arguments: [true, false]
+    )
     func elsewhere(signsInHere: Bool) async throws {
         try await SessionWorld.run { world in
             let (session, other, live) = try await Self.signedOutElsewhereDuringRefresh(world)
@@ -127,7 +130,10 @@ struct LateRevocationTests {
         }
     }
 
-    @Test("is waited for by a flush that comes in the same moment as the end", arguments: [true, false])
+    @Test(
+        "a late credential is waited for by a flush that comes in the same moment as the end",
+        arguments: [true, false]
+    )
     func flushAtOnce(isElsewhere: Bool) async throws {
         for seed in UInt64(0)..<100 {
             try await SessionWorld.run(seed: seed) { world in
@@ -239,7 +245,7 @@ struct LateRevocationTests {
     }
 
     @Test(
-        "who signs in elsewhere is found though a sign-out's record still waits for its removal",
+        "a user who signs in elsewhere is found though a sign-out's record still waits for its removal",
         arguments: [1, 5, 25]
     )
     func nextUser(held: Int) async throws {

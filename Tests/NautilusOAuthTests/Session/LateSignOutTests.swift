@@ -3,12 +3,15 @@ import NautilusOAuth
 import TestSupport
 import Testing
 
-@Suite("A sign-out of a user who is gone already, as code that tidies up does it")
+@Suite("A sign-out of a user who is gone already")
 struct LateSignOutTests {
     /// How a process has learnt that its user is gone.
     enum End: CaseIterable { case expired, expiredElsewhere, signedOut, signedOutElsewhere, nobodyAtFirst }
 
-    @Test("does not end the session of the user who has signed in elsewhere since", arguments: End.allCases)
+    @Test(
+        "a sign-out of a user who is gone already does not end the session of the user after",
+        arguments: End.allCases
+    )
     func nextUser(end: End) async throws {
         try await SessionWorld.run { world in
             let (first, second) = (world.process(), world.process())

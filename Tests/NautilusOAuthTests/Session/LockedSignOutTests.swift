@@ -11,7 +11,10 @@ struct LockedSignOutTests {
     /// How the sign-out is called.
     enum Way: CaseIterable, Sendable { case here, now, justStarted, unsavedSignIn }
 
-    @Test("F23: succeeds at once when its end is noted and the tokens are revoked", arguments: Way.allCases)
+    @Test(
+        "F23: a sign-out while the lock is held succeeds once its end is noted and the tokens are revoked",
+        arguments: Way.allCases
+    )
     func atOnce(way: Way) async throws {
         try await SessionWorld.run { world in
             let (first, other) = (try await world.signedIn(), world.process())
@@ -41,7 +44,7 @@ struct LockedSignOutTests {
         }
     }
 
-    @Test("F23: is told of the lock where the store could not note the end, since the user may come back")
+    @Test("F23: a sign-out whose end cannot be noted reports the held lock, since the user may come back")
     func notNoted() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -55,7 +58,7 @@ struct LockedSignOutTests {
         }
     }
 
-    @Test("F23: brings nobody back when the holder of the lock saves what it has refreshed")
+    @Test("F23: a sign-out stays in force when the holder of the lock saves what it has refreshed")
     func holderSaves() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())

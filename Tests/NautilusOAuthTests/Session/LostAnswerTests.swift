@@ -159,7 +159,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("how often it is sent again can be chosen: not at all")
+    @Test("a refresh whose answer is lost is not sent again, if the session says so")
     func never() async throws {
         try await SessionWorld.run { world in
             let sharing = CredentialSharing(lostAnswerRetries: 0)

@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Several processes, a server without a period of grace, and a store that fails, hangs and does things late")
+@Suite("Processes with a failing store and a server without grace")
 struct NoGraceStormTests {
     @Test("no token is spent twice, and no session is lost")
     func storm() async throws {

@@ -6,7 +6,7 @@ import Testing
 @Suite("A sign-in in the place of another user")
 struct ReplacementTests {
     @Test(
-        "ends that one's session for all processes at once, though the lock is held elsewhere, and in the next launch",
+        "a sign-in ends the replaced session in all processes at once, though the lock is held elsewhere",
         arguments: [true, false]
     )
     func atOnce(isKnown: Bool) async throws {
@@ -32,7 +32,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("waits for a store that hangs no longer for it than for a look, and ends the session when it can")
+    @Test("a sign-in waits for a hanging store no longer than a look, and ends the session later")
     func hangingEnd() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -44,7 +44,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("does not end the session of a later sign-in, which is stored before this one has looked")
+    @Test("a sign-in does not end a later sign-in's session, which is stored before its own look")
     func overtaken() async throws {
         try await SessionWorld.run { world in
             let session = try await world.signedIn()
@@ -64,7 +64,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("does not have revoked what another process has just refreshed: it may be the same user, for a wider scope")
+    @Test("a sign-in does not revoke a fresh refresh of another process: it may be the same user")
     func refreshedLate() async throws {
         try await SessionWorld.run { world in
             let (first, second) = (try await world.signedIn(), world.process())

@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("The tokens of a session that is over are revoked")
+@Suite("The revocation of an ended session's tokens")
 struct SessionRevocationTests {
     @Test("a revocation that does not reach the server is told, and tried again until it does")
     func offline() async throws {
@@ -78,7 +78,7 @@ struct SessionRevocationTests {
     }
 
     @Test(
-        "of two users who are replaced at once, only the latter's tokens are revoked, whose sign-in asked for it",
+        "of two users replaced at once, only the latter's tokens are revoked, as its sign-in asked",
         arguments: [true, false]
     )
     func replacedBeforeSaved(isEnded: Bool) async throws {

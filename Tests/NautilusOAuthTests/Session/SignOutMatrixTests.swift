@@ -3,7 +3,7 @@ import NautilusOAuth
 import TestSupport
 import Testing
 
-@Suite("A sign-out from a store that is not well, before that is mended")
+@Suite("A sign-out from a failing store")
 struct SignOutMatrixTests {
     @Test("a process that starts meanwhile signs nobody in", arguments: SignOutTests.Trouble.allCases)
     func nextProcess(trouble: SignOutTests.Trouble) async throws {

@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A sign-out wins at once, whatever the store does")
+@Suite("Sign-outs over stores of any kind")
 struct SignOutTests {
     /// The trouble with the store when the user signs out.
     enum Trouble: CaseIterable {
@@ -37,7 +37,7 @@ struct SignOutTests {
     }
 
     @Test(
-        "this process is signed out before anything is waited for, and the next one as well",
+        "a sign-out counts in its process before any wait, and in the next one as well",
         arguments: Trouble.allCases
     )
     func everywhere(trouble: Trouble) async throws {

@@ -4,7 +4,7 @@ import NautilusSessions
 import TestSupport
 import Testing
 
-@Suite("Of a session that is over, the newest credential is revoked")
+@Suite("The newest credential of an ended session")
 struct UnsavedRevocationTests {
     @Test(
         "a refreshed credential that could not be saved is revoked, and not its predecessor, which is stored",

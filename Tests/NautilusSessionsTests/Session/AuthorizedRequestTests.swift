@@ -138,7 +138,10 @@ struct AuthorizedRequestTests {
         }
     }
 
-    @Test("shows nothing of its credential, whatever the field is called", arguments: ["X-Sid", "X-Customer"])
+    @Test(
+        "a request that carries a credential shows nothing of its credential, whatever the field is called",
+        arguments: ["X-Sid", "X-Customer"]
+    )
     func redacted(name: String) async throws {
         try await TokenWorld.run { world in
             let rules = SessionRules<ApiToken>(

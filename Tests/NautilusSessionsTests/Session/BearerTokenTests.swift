@@ -68,7 +68,7 @@ struct BearerTokenTests {
         }
     }
 
-    @Test("is read under the names that servers use, and made from others with its lifetime")
+    @Test("a bearer token is read under the names that servers use, and made from others with its lifetime")
     func names() async throws {
         try await World.run { world in
             try await world.signIn(#"{"token": "b", "refreshToken": "r", "expiresIn": 60}"#)
@@ -79,7 +79,7 @@ struct BearerTokenTests {
     }
 
     @Test(
-        "is the same when it comes back from a store, whatever its server says of its end",
+        "a bearer token is the same when it comes back from a store, whatever its server says of its end",
         arguments: [
             "1900000000", "1900000000000", "1900000000123.5", "\"1900000000000\"", "1e300", "-1", "0", "NaN",
         ]
@@ -101,7 +101,7 @@ struct BearerTokenTests {
         #expect(Duration.until(Date(timeIntervalSince1970: date)) == .seconds(seconds))
     }
 
-    @Test("is refreshed when its lifetime is over, by the refresh token that came last")
+    @Test("a bearer token is refreshed when its lifetime is over, by the latest refresh token")
     func refresh() async throws {
         try await World.run { world in
             try await world.signIn(#"{"access_token": "b", "refresh_token": "r1", "expires_in": 3600}"#)
@@ -140,7 +140,7 @@ struct BearerTokenTests {
         }
     }
 
-    @Test("is forgotten by the server when its user signs out")
+    @Test("a bearer token is forgotten by the server when its user signs out")
     func revocation() async throws {
         try await World.run { world in
             try await world.signIn(#"{"access_token": "b"}"#)
@@ -151,7 +151,7 @@ struct BearerTokenTests {
     }
 
     @Test(
-        "is read from what servers answer, and an expiry that makes no sense is none",
+        "a bearer token is read from servers' answers, and an expiry that makes no sense is none",
         arguments: [
             (#""expires_at": 1900000000"#, 1_900_000_000), (#""expires_at": "2030-03-17T17:46:40Z""#, 1_900_000_000),
             (#""expires_at": "1900000000""#, 1_900_000_000), (#""expires_at": -1"#, nil), (#""expires_at": 1e99"#, nil),
@@ -191,7 +191,7 @@ struct BearerTokenTests {
         #expect(!"\(String(describing: error))".contains("secret"))
     }
 
-    @Test("is never printed")
+    @Test("a bearer token is never printed")
     func redaction() {
         let token = BearerToken(accessToken: "secret", refreshToken: "secret", expires: Date(timeIntervalSince1970: 0))
         var dumped = ""

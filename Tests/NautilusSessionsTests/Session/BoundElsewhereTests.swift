@@ -28,7 +28,7 @@ struct BoundElsewhereTests {
         if case .sessionExpired? = error?.underlying as? RefreshError { true } else { false }
     }
 
-    @Test("goes out as the user who is stored, and so does another that is bound before that")
+    @Test("two calls bound before their process has followed the store go out as the stored user")
     func two() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn()
@@ -40,7 +40,10 @@ struct BoundElsewhereTests {
         }
     }
 
-    @Test("ends when the user signs out here, or another signs in", arguments: [true, false])
+    @Test(
+        "a call bound before its process has followed the store ends with a sign-out or another sign-in",
+        arguments: [true, false]
+    )
     func hereAtLaunch(signsOut: Bool) async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn()
@@ -71,7 +74,7 @@ struct BoundElsewhereTests {
         }
     }
 
-    @Test("when nobody is signed in any more, and who has left signs out here as well, says so")
+    @Test("a call bound before a sign-out elsewhere and here fails as signed out")
     func nobodys() async throws {
         try await TokenWorld.run { world in
             let (here, there) = (try await world.signedIn(), world.process())
@@ -137,7 +140,7 @@ struct BoundElsewhereTests {
         let base: MemoryStore
     }
 
-    @Test("carries the credentials of three sessions over stores that take a wait")
+    @Test("a call carries the credentials of three sessions over stores that take a wait")
     func three() async throws {
         try await TokenWorld.run { world in
             var factories: [any RetrierFactory] = []

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NautilusSessions
 
-@Suite("A call belongs to whoever was signed in when it was made")
+@Suite("The user of a call, from its beginning")
 struct CallBeginningTests {
     private static func end(of isDone: Locked<Bool>, in world: TokenWorld) async throws {
         while !isDone.withLock({ $0 }) { try await world.sleep(.milliseconds(1)) }

@@ -6,7 +6,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A credential comes from the server, and from no cache")
+@Suite("Credentials and caches")
 struct CredentialCachingTests {
     /// A server that gives each request another token, and whose answers may be kept by its header.
     private static func transport(_ clock: ManualClock) -> ScriptedTransport {

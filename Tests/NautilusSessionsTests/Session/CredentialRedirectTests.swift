@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A redirect is an answer like any other, and a proxy or a takeover of one path may have made it.
-@Suite("No redirect takes a session's credential to another origin")
+@Suite("Credentials and redirects to other origins")
 struct CredentialRedirectTests {
     /// Where requests have gone to: `host/path`.
     private func places(_ world: LoginWorld) -> [String] {
@@ -21,7 +21,10 @@ struct CredentialRedirectTests {
         }
     }
 
-    @Test("when it is refreshed: the session stays, and takes no other's token", arguments: [302, 303, 307, 308])
+    @Test(
+        "a redirected refresh keeps the session, and takes no token of another origin",
+        arguments: [302, 303, 307, 308]
+    )
     func refresh(status: Int) async throws {
         try await LoginWorld.run { world in
             try await world.session.signIn(BearerToken(accessToken: "a", refreshToken: "r"))
@@ -35,7 +38,7 @@ struct CredentialRedirectTests {
         }
     }
 
-    @Test("when a password asks for it", arguments: [302, 303, 307, 308])
+    @Test("a redirected sign-in takes no password to another origin", arguments: [302, 303, 307, 308])
     func signIn(status: Int) async throws {
         try await LoginWorld.run { world in
             redirect("/login", status, in: world)
@@ -54,7 +57,7 @@ struct CredentialRedirectTests {
         }
     }
 
-    @Test("when it is revoked", arguments: [302, 303, 307, 308])
+    @Test("a redirected revocation takes no credential to another origin", arguments: [302, 303, 307, 308])
     func revocation(status: Int) async throws {
         try await LoginWorld.run { world in
             try await world.session.signIn(BearerToken(accessToken: "a", refreshToken: "r"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NautilusSessions
 
-@Suite("Who signs in elsewhere stays signed in and is not revoked, and who signs out elsewhere does not come back")
+@Suite("Sign-ins and sign-outs in other processes")
 struct ElsewhereTests {
     /// A store whose operations take a while, or fail, while it is told so.
     private struct SlowStore: StoreInFront {
@@ -27,7 +27,10 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though the same token is signed out in a process that has not heard of it", arguments: [false, true])
+    @Test(
+        "a sign-in elsewhere stays, though a process that has not heard of it signs out the same token",
+        arguments: [false, true]
+    )
     func sameToken(hasHeard: Bool) async throws {
         try await TokenWorld.run { world in
             let (here, there) = (try await world.signedIn("anna"), world.process())
@@ -40,7 +43,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though a process signs out twice whose user was replaced: of that one nothing is revoked")
+    @Test("a sign-in elsewhere stays and is not revoked, though the replaced user signs out twice")
     func replaced() async throws {
         try await TokenWorld.run { world in
             let (here, there) = (try await world.signedIn("anna"), world.process())
@@ -54,7 +57,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though the answer to a sign-in comes that a sign-out has overtaken")
+    @Test("a sign-in elsewhere stays, though the answer to an overtaken sign-in comes")
     func overtaken() async throws {
         try await TokenWorld.run { world in
             let (here, there) = (world.process(), world.process())
@@ -76,7 +79,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("here as well, who brings the token again while a sign-out looks whether it may be revoked")
+    @Test("a sign-in that brings the token again stays while a sign-out looks whether to revoke it")
     func sameTokenHere() async throws {
         try await TokenWorld.run { world in
             let store = SlowStore(world)
@@ -95,7 +98,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("undisturbed by a sign-in that comes too late, while a refresh looks at the store")
+    @Test("a sign-in elsewhere stays, though a sign-in comes too late while a refresh looks at the store")
     func lateSignIn() async throws {
         try await TokenWorld.run { world in
             let store = SlowStore(world)
@@ -119,7 +122,10 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though a process that has just started signs out twice", arguments: [false, true])
+    @Test(
+        "a sign-in elsewhere stays, though a process that has just started signs out twice",
+        arguments: [false, true]
+    )
     func twice(hasExpired: Bool) async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn("anna")
@@ -141,7 +147,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though a second sign-in is overtaken by a sign-out, after a first that knew whom it replaces")
+    @Test("a sign-in elsewhere stays, though a second sign-in here is overtaken by a sign-out")
     func secondSignIn() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
@@ -167,7 +173,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though a sign-in's own look shows them, once another look has told whom it replaces")
+    @Test("a sign-in elsewhere stays, though a sign-in's own look shows it after another look")
     func slowLook() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
@@ -212,7 +218,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("as soon as the end is noted, though the sign-in's save has not returned")
+    @Test("a sign-out elsewhere counts once its end is noted, though the sign-in's save has not returned")
     func whileSaving() async throws {
         try await TokenWorld.run { world in
             let here = world.process(store: LateStore(base: world.store, clock: world.clock))
@@ -232,7 +238,7 @@ struct ElsewhereTests {
         }
     }
 
-    @Test("though the save of their sign-in failed when the record was there already")
+    @Test("a sign-out elsewhere counts, though the sign-in's save failed with the record in place")
     func failedSave() async throws {
         try await TokenWorld.run { world in
             let store = LateStore(base: world.store, clock: world.clock)

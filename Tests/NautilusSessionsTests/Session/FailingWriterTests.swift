@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 /// What has happened elsewhere while a process could not write comes later than what the process has to write.
-@Suite("What happens elsewhere while the store fails here")
+@Suite("Changes by other processes while the store fails")
 struct FailingWriterTests {
     @Test(
-        "ends the session here as soon as a look shows that, though nothing can be saved",
+        "an end elsewhere ends the session here once a look shows it, though nothing can be saved",
         arguments: [true, false]
     )
     func signedOut(losesLock: Bool) async throws {
@@ -54,7 +54,7 @@ struct FailingWriterTests {
         }
     }
 
-    @Test("keeps a credential from being sent whose user has signed out there just before that was noted here")
+    @Test("a credential is not sent if its user has signed out elsewhere just before the note")
     func signedOutBeforeSending() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -72,7 +72,7 @@ struct FailingWriterTests {
     }
 
     @Test(
-        "lets a later user stay, whom a sign-in that could not be saved for minutes does not replace",
+        "a later user elsewhere is not replaced by a sign-in that could not be saved for minutes",
         arguments: [true, false]
     )
     func laterUser(showsLatest: Bool) async throws {
@@ -93,7 +93,7 @@ struct FailingWriterTests {
         }
     }
 
-    @Test("lets a later user stay, for whom a sign-out that found nobody is not meant", arguments: [true, false])
+    @Test("a later user elsewhere is not signed out by a sign-out that found nobody", arguments: [true, false])
     func laterUserAfterSignOut(showsLatest: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world, showsLatest: showsLatest)
@@ -111,7 +111,7 @@ struct FailingWriterTests {
     }
 
     @Test(
-        "does not keep a credential from being revoked that was refreshed there",
+        "a credential that was refreshed elsewhere is revoked, though the store fails here",
         arguments: [true, false],
         [true, false]
     )
@@ -136,7 +136,7 @@ struct FailingWriterTests {
         }
     }
 
-    @Test("lets a later user stay, who has signed in after a sign-in here emptied the store", arguments: [true, false])
+    @Test("a later user elsewhere stays, though a sign-in here emptied the store before", arguments: [true, false])
     func laterUserAfterRemoval(isDamaged: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -165,7 +165,7 @@ struct FailingWriterTests {
     }
 
     @Test(
-        "lets a later user stay, though an end here is meant for whoever was stored before, unread",
+        "a later user elsewhere stays, though an end here is meant for the unread user before",
         arguments: [true, false]
     )
     func laterUserAfterUnread(isSignOut: Bool) async throws {
@@ -199,7 +199,7 @@ struct FailingWriterTests {
     enum Overtaking: CaseIterable { case signOut, signIn, laterSignIn }
 
     @Test(
-        "does not keep the user before from being revoked if all ask for that, though a sign-in is overtaken",
+        "the replaced user is revoked if all sign-ins ask for it, though one is overtaken",
         arguments: Overtaking.allCases,
         [[true, true], [true, false], [false, true]]
     )

@@ -56,7 +56,10 @@ struct FileSignOutTests {
 
     enum Trouble: CaseIterable { case none, lockedElsewhere, damaged }
 
-    @Test("counts in this process, in one that knows the user, and in the next one", arguments: Trouble.allCases)
+    @Test(
+        "a sign-out from files counts in this process, in one that knows the user, and in the next one",
+        arguments: Trouble.allCases
+    )
     func everywhere(trouble: Trouble) async throws {
         let (session, other) = (process(), process())
         try await session.signIn("anna")
@@ -86,7 +89,7 @@ struct FileSignOutTests {
         for process in [session, other, process()] { #expect(try await process.credential().credential == "bert") }
     }
 
-    @Test("is what a sign-in means for the user before, in a folder that is open to others")
+    @Test("a sign-in signs out the user before, in a folder that is open to others")
     func signInInOpenFolder() async throws {
         let session = process()
         try await session.signIn("anna")
@@ -101,7 +104,10 @@ struct FileSignOutTests {
     /// What a process that signs out knows.
     enum Knowledge: CaseIterable { case user, nothing, nextUser }
 
-    @Test("counts for the next launch when it returns, before anything is waited for", arguments: Knowledge.allCases)
+    @Test(
+        "a sign-out from files counts for the next launch when it returns, before anything is waited for",
+        arguments: Knowledge.allCases
+    )
     func atOnce(knowledge: Knowledge) async throws {
         let session = process()
         try await session.signIn("anna")
@@ -138,7 +144,10 @@ struct FileSignOutTests {
         lock.unlock()
     }
 
-    @Test("works where others may enter the folder, and where there is no room for a record", arguments: [true, false])
+    @Test(
+        "a sign-out works in a folder that others may enter, and without room for a record",
+        arguments: [true, false]
+    )
     func openFolder(isKnown: Bool) async throws {
         let session = process()
         try await session.signIn("anna")
@@ -169,7 +178,7 @@ struct FileSignOutTests {
         lock.unlock()
     }
 
-    @Test("counts where a newer version of the app has stored its own record since, which cannot be read here")
+    @Test("a sign-out counts though a newer app has stored a record since that cannot be read here")
     func newerRecord() async throws {
         let session = process()
         try await session.signIn("anna")

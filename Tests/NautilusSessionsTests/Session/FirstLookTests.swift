@@ -7,7 +7,7 @@ import Testing
 
 /// A store over copies shows a process that has just started what was stored before; who holds the lock is shown the
 /// latest.
-@Suite("A process that knows nothing yet, over a store with stale reads")
+@Suite("A new process over a store with stale reads")
 struct FirstLookTests {
     /// What its process is shown: nothing, or the user before.
     enum Shown: CaseIterable, Sendable { case nothing, userBefore }
@@ -23,7 +23,10 @@ struct FirstLookTests {
         return (world.process(store: store), store)
     }
 
-    @Test("signs out who is signed in, here as well, and has the credential forgotten", arguments: Shown.allCases)
+    @Test(
+        "a new process over stale reads signs out the stored user and revokes the credential",
+        arguments: Shown.allCases
+    )
     func signOut(shown: Shown) async throws {
         try await TokenWorld.run { world in
             let (session, _) = try await process(shown: shown, in: world)
@@ -36,7 +39,7 @@ struct FirstLookTests {
         }
     }
 
-    @Test("signs in the next user in the place of the one who is signed in", arguments: Shown.allCases)
+    @Test("a new process over stale reads signs in a user in the place of the stored one", arguments: Shown.allCases)
     func signIn(shown: Shown) async throws {
         try await TokenWorld.run { world in
             let (session, _) = try await process(shown: shown, in: world)
@@ -46,7 +49,7 @@ struct FirstLookTests {
         }
     }
 
-    @Test("signs out nobody who comes after it had the lock, though the removal failed")
+    @Test("a new process over stale reads signs out nobody who comes after it had the lock")
     func removalFails() async throws {
         try await TokenWorld.run { world in
             let store = CopiedStore(world.store, behind: nil)
@@ -60,7 +63,7 @@ struct FirstLookTests {
         }
     }
 
-    @Test("does not go on as the one whom a sign-in replaced when a read is stale once more")
+    @Test("a new process does not go on as the replaced user when a read is stale once more")
     func behindAgain() async throws {
         try await TokenWorld.run { world in
             let (session, store) = try await process(shown: .nothing, in: world)
@@ -71,7 +74,7 @@ struct FirstLookTests {
         }
     }
 
-    @Test("does not leave the user before signed in when its own signs out before he could be saved")
+    @Test("a new process does not leave the user before signed in when its own user signs out unsaved")
     func signOutOfUnsaved() async throws {
         try await TokenWorld.run { world in
             let (session, store) = try await process(shown: .nothing, in: world)
@@ -86,7 +89,11 @@ struct FirstLookTests {
         }
     }
 
-    @Test("does so also if it could not have the lock at first", arguments: Shown.allCases, [true, false])
+    @Test(
+        "a new process over stale reads replaces the user also if it could not have the lock at first",
+        arguments: Shown.allCases,
+        [true, false]
+    )
     func lockedElsewhere(shown: Shown, isSignOut: Bool) async throws {
         try await TokenWorld.run { world in
             let (session, store) = try await process(shown: shown, in: world)

@@ -75,7 +75,11 @@ struct HangingStoreTests {
         }
     }
 
-    @Test("everything returns within three minutes", arguments: HangingStore.Operation.allCases, Action.allCases)
+    @Test(
+        "every action over a hanging store returns within three minutes",
+        arguments: HangingStore.Operation.allCases,
+        Action.allCases
+    )
     fileprivate func returns(operation: HangingStore.Operation, action: Action) async throws {
         try await Self.each(operation) { world, session, _ in
             let watch = Stopwatch(world.clock)
@@ -138,7 +142,7 @@ struct HangingStoreTests {
     }
 
     @Test(
-        "once the store works again, the first call goes by what it says",
+        "once a hanging store works again, the first call goes by what it says",
         arguments: [HangingStore.Operation.version, .load],
         [true, false]
     )
@@ -199,7 +203,7 @@ struct HangingStoreTests {
     }
 
     @Test(
-        "nor does it come back after its sign-out in another process",
+        "a sign-in stored late does not come back after its sign-out in another process",
         arguments: [[.save], [.load], [.save, .load]] as [Set<HangingStore.Operation>]
     )
     fileprivate func storedUnseenAndSignedOut(operations: Set<HangingStore.Operation>) async throws {
@@ -252,7 +256,7 @@ struct HangingStoreTests {
     }
 
     @Test(
-        "the error says that the store has not answered, and for how long",
+        "the error of a hanging store says for how long it has not answered",
         arguments: [.version, .end] as [HangingStore.Operation]
     )
     fileprivate func kind(operation: HangingStore.Operation) async throws {

@@ -7,9 +7,9 @@ import Testing
 
 /// A save whose wait was given up may succeed or fail later, and one that has failed may have happened: a network may
 /// lose the answer.
-@Suite("A save whose outcome comes late, or is lost")
+@Suite("Saves whose outcome comes late")
 struct LateSaveTests {
-    @Test("is not taken back when it happens while its failure is looked into", arguments: [true, false])
+    @Test("a late save is not taken back when it happens while its failure is looked into", arguments: [true, false])
     func duringLook(isAtOnce: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -36,7 +36,7 @@ struct LateSaveTests {
     }
 
     @Test(
-        "nor when it takes the place of a user who could not be ended, or of a damaged record",
+        "a late save that replaces a user who could not be ended, or a damaged record, is not taken back",
         arguments: [true, false]
     )
     func overOther(isDamaged: Bool) async throws {
@@ -64,7 +64,7 @@ struct LateSaveTests {
     }
 
     @Test(
-        "does not bring back a user who has signed out elsewhere before it failed",
+        "a late save does not bring back a user who has signed out elsewhere before it failed",
         arguments: 0..<20 as Range<UInt64>
     )
     func signedOutBeforeFailure(seed: UInt64) async throws {
@@ -90,7 +90,11 @@ struct LateSaveTests {
         }
     }
 
-    @Test("nor one who has done so while nothing could be read", arguments: 0..<20 as Range<UInt64>, [true, false])
+    @Test(
+        "a late save does not bring back a user who has signed out while nothing could be read",
+        arguments: 0..<20 as Range<UInt64>,
+        [true, false]
+    )
     func signedOutUnread(seed: UInt64, isReadAgain: Bool) async throws {
         try await TokenWorld.run(seed: seed) { world in
             let store = FaultStore(world)
@@ -136,7 +140,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("is not removed itself in place of a record that could not be read")
+    @Test("a late save is not removed in place of a record that could not be read")
     func removedUnseen() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -148,7 +152,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("does not keep the lock once it has come to a good end")
+    @Test("a late save does not keep the lock once it has succeeded")
     func freed() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -166,7 +170,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("does not take back what was refreshed elsewhere, which would be sent a second time")
+    @Test("a late save does not undo a refresh elsewhere, which would be sent a second time")
     func refreshedUnread() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -188,7 +192,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("does not bring back a user who has signed out elsewhere after the caller of the sign-in left")
+    @Test("a late save does not bring back a user who signed out elsewhere after the sign-in's caller left")
     func callerLeft() async throws {
         try await TokenWorld.run { world in
             let store = CancellableStore(base: world.store, clock: world.clock)
@@ -207,7 +211,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("leaves a refresh that is stored, and might not last, to be saved once more")
+    @Test("a stored refresh that might not last is saved once more")
     func refresh() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -226,7 +230,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("is repeated if the record might not last, though nobody waited for it any more")
+    @Test("a late save is repeated if the record might not last, though nobody waits for it any more")
     func lateNotDurable() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)
@@ -250,7 +254,7 @@ struct LateSaveTests {
     }
 
     @Test(
-        "is repeated over a record that has been damaged since, and not over another app's",
+        "a late save is repeated over a record that has been damaged since, and not over another app's",
         arguments: [
             (.damaged(place: "record"), 2), (.foreign(place: "record"), 1),
             (.newerFormat(place: "record", version: 9), 1), (.sealedOtherwise(issuer: "a"), 1),
@@ -273,7 +277,7 @@ struct LateSaveTests {
         }
     }
 
-    @Test("is repeated if the note that the server has ended the session might not last")
+    @Test("a late save is repeated if the note that the server has ended the session might not last")
     func expiryNotDurable() async throws {
         try await TokenWorld.run { world in
             let store = FaultStore(world)

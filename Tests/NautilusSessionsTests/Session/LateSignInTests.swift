@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A sign-in that is stored, or a sign-out that looks for its user, while the other comes")
+@Suite("A sign-in and a sign-out at the same time")
 struct LateSignInTests {
     /// A store whose saves take twenty seconds, and which cannot be read, or end a session, while it is told so.
     private struct SlowStore: StoreInFront {
@@ -48,7 +48,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("does not come back when it is stored at last, though the store is empty until then and could not end it")
+    @Test("a sign-in that is stored after its sign-out does not come back, though the store was empty")
     func signedOut() async throws {
         try await TokenWorld.run { world in
             let store = SlowStore(world)
@@ -70,7 +70,7 @@ struct LateSignInTests {
     }
 
     @Test(
-        "is not taken for a sign-out by a refresh elsewhere, however long it takes: nothing is revoked",
+        "a slow sign-in is not taken for a sign-out by a refresh elsewhere: nothing is revoked",
         // The second save is given up by those who wait for it, and comes all the same.
         arguments: [(Duration.seconds(9), Duration.seconds(20)), (.zero, .seconds(50))]
     )
@@ -111,7 +111,7 @@ struct LateSignInTests {
         return (here, signIn)
     }
 
-    @Test("does not end the session of who signs in elsewhere once it is stored")
+    @Test("a sign-in does not end the session of a user who signs in elsewhere once it is stored")
     func laterElsewhere() async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn("anna")
@@ -126,7 +126,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("has only the credential revoked that it replaces, and not that of who signs in elsewhere meanwhile")
+    @Test("a sign-in revokes only the credential that it replaces, not that of a sign-in elsewhere")
     func revokesReplaced() async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn("anna")
@@ -156,7 +156,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("is overtaken by a sign-out that is not meant for who signs in elsewhere, however slow the looks are")
+    @Test("a sign-out that overtakes a sign-in is not meant for a user who signs in elsewhere")
     func overtakenBySignOut() async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn("anna")
@@ -175,7 +175,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("is told that it was overtaken by a sign-out, and not what that meets")
+    @Test("a sign-in is told that a sign-out has overtaken it, and not what that sign-out meets")
     func overtakenWithoutLock() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
@@ -194,7 +194,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("does not end the session of a later one here, which is stored before its own look has ended")
+    @Test("a sign-in does not end the session of a later one that is stored before its own look")
     func overtakenBySignIn() async throws {
         try await TokenWorld.run { world in
             let store = SlowLooks(base: world.store, clock: world.clock)
@@ -212,7 +212,7 @@ struct LateSignInTests {
     }
 
     @Test(
-        "nor is it, where it was known whom the sign-in replaces, for one whom the look shows",
+        "a sign-out that overtakes a sign-in with a known predecessor spares the user whom a look shows",
         arguments: [true, false]
     )
     func overtakenFromKnown(isSignedIn: Bool) async throws {
@@ -238,7 +238,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("ends the session before for the other processes at once, however slow its look is")
+    @Test("a sign-in ends the session before for the other processes at once, however slow its look is")
     func slowLook() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
@@ -271,7 +271,7 @@ struct LateSignInTests {
         }
     }
 
-    @Test("is not ended by a sign-out of before, which still looks for whoever was stored")
+    @Test("a sign-in is not ended by an earlier sign-out that still looks for the stored user")
     func afterSignOut() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NautilusSessions
 
-@Suite("Processes that are launched while users change, over a store that tells at once and brings things late")
+@Suite("New processes while users change, over a lagging store")
 struct LaunchStormTests {
     /// A store that tells its record at once, as a file is read, and otherwise fails, hangs and takes its time.
     private struct PromptUnruly: PromptStore, StoreInFront {

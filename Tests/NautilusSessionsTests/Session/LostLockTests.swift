@@ -230,7 +230,7 @@ struct LostLockTests {
         }
     }
 
-    @Test("and also by another process, when the one that was late knows nothing of it")
+    @Test("a save that comes after another process's refresh is made good by that process, if the late one cannot look")
     func overUnknownRefresh() async throws {
         try await TokenWorld.run { world in
             let (store, here, there) = try await Self.lateRefresh(in: world)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A login takes its time: what the user has done meanwhile is what the user wants.
-@Suite("A sign-in that something has overtaken")
+@Suite("Sign-ins that are overtaken")
 struct OvertakenSignInTests {
     /// Signs in by a login of this name; the slow one is answered after 20 s.
     private func signIn(_ login: String, to world: LoginWorld, revoking: Bool = false) async -> HttpError? {
@@ -39,7 +39,7 @@ struct OvertakenSignInTests {
     }
 
     @Test(
-        "by one that began later comes too late, and its credential is left alone unless asked",
+        "a sign-in overtaken by a later one fails, and its credential is not revoked unless asked",
         arguments: [true, false]
     )
     func laterOne(revokes: Bool) async throws {
@@ -54,7 +54,7 @@ struct OvertakenSignInTests {
         }
     }
 
-    @Test("takes the place of one that began before it and was answered first")
+    @Test("a sign-in takes the place of one that began before it and was answered first")
     func earlierOne() async throws {
         try await LoginWorld.run { world in
             async let quick = signIn("quick", to: world)
@@ -67,7 +67,7 @@ struct OvertakenSignInTests {
         }
     }
 
-    @Test("counts from its beginning whatever work brings the credential, and a sign-in at once wins over it")
+    @Test("a sign-in by some work counts from its beginning, and a sign-in at once wins over it")
     func work() async throws {
         try await LoginWorld.run { world in
             let slow = BackgroundTask.start {
@@ -111,7 +111,7 @@ struct OvertakenSignInTests {
     }
 
     @Test(
-        "by one of the same user, with the same credential, or one that goes with it, does not revoke it",
+        "a sign-in overtaken by one with the same or a related credential does not revoke it",
         arguments: [
             BearerToken(accessToken: "only"),
             BearerToken(accessToken: "only", expires: Date(timeIntervalSince1970: 4_000_000_000)),

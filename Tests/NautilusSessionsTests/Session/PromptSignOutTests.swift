@@ -9,7 +9,10 @@ import Testing
 /// A store that needs not wait is told of an end before the sign-out returns, and so are the other processes.
 @Suite("A sign-out that is noted at once")
 struct PromptSignOutTests {
-    @Test("revokes the credential though another process has heard of it first", arguments: [true, false])
+    @Test(
+        "a sign-out that is noted at once revokes the credential though another process has heard of it first",
+        arguments: [true, false]
+    )
     func heardElsewhere(isKnown: Bool) async throws {
         try await TokenWorld.run { world in
             let there = try await world.signedIn()
@@ -26,7 +29,7 @@ struct PromptSignOutTests {
         }
     }
 
-    @Test("is noted by a process that has not looked yet who is signed in")
+    @Test("a sign-out is noted by a process that has not looked yet who is signed in")
     func unknown() async throws {
         try await TokenWorld.run { world in
             let id = try await world.signedIn().id
@@ -37,7 +40,7 @@ struct PromptSignOutTests {
         }
     }
 
-    @Test("is noted once more by the next sign-out if that has failed")
+    @Test("a sign-out that could not be noted is noted by the next sign-out")
     func notedAgain() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn()
@@ -55,7 +58,7 @@ struct PromptSignOutTests {
         }
     }
 
-    @Test("does not end the session of who signs in while it looks who is stored")
+    @Test("a sign-out does not end the session of a user who signs in while it looks who is stored")
     func signedInMeanwhile() async throws {
         let base = MemoryStore()
         let store = HeardAtOnce(base)

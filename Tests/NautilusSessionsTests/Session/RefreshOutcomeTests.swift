@@ -41,7 +41,7 @@ struct RefreshOutcomeTests {
         #expect(await Self.failure(reply, retrier: .never) == failure)
     }
 
-    @Test("answers with statuses that the rules name end it as well, and no others")
+    @Test("answers with statuses that the rules name end the session, and no others")
     func namedStatuses() {
         func failure(_ status: Int) -> RefreshOutcome {
             RefreshOutcome(HttpError(.status(status), stage: .validate, delivery: .rejected), endedBy: [400, 403])

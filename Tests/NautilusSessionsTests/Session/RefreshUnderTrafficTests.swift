@@ -48,7 +48,7 @@ struct RefreshUnderTrafficTests {
     }
 
     @Test(
-        "who waits for a refresh without an answer holds no slot of a limit, so that a sign-in has one",
+        "a call that waits for a refresh holds no slot of a limit, so that a sign-in has one",
         arguments: [true, false]
     )
     func signInDuringRefresh(byRequest: Bool) async throws {

@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A session with a policy of retries, and what its calls say of the session")
+@Suite("A session with a retry policy")
 struct SessionPolicyTests {
     /// A gate that notes what it is asked.
     private final class ForeignGate: RetryGate {
@@ -19,7 +19,7 @@ struct SessionPolicyTests {
         }
     }
 
-    @Test("retries as often as the policy says, behind the session's gate and no other")
+    @Test("a session with a retry policy retries as often as the policy says, behind the session's gate and no other")
     func policy() async throws {
         try await TokenWorld.run { world in
             let (session, gate) = (try await world.signedIn(), ForeignGate())

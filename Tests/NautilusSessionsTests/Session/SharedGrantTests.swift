@@ -21,7 +21,7 @@ struct SharedGrantTests {
         )
     }
 
-    @Test("authorize the same, or share a grant by the rules; what authorizes nothing is no reason")
+    @Test("related credentials authorize the same, or share a grant by the rules")
     func together() {
         let header = rules { $1.header["X-Key"] = $0.value }
         #expect(header.areForgottenTogether(Key(value: "a", family: "1"), Key(value: "a", family: "2")))
@@ -31,7 +31,7 @@ struct SharedGrantTests {
         #expect(!rules { _, _ in throw CancellationError() }.areForgottenTogether(Key(value: "a"), Key(value: "b")))
     }
 
-    @Test("do not become so by a constant field beside a key in the query")
+    @Test("credentials are not related by a constant field beside a key in the query")
     func query() {
         let rules = rules { key, request in
             request.header["X-Client"] = "notes"

@@ -37,7 +37,7 @@ struct SharedKeyTests {
     }
 
     @Test(
-        "the credential of one is not sent to the other, though both sessions find it in the store",
+        "the credential of one environment is not sent to the other, though both sessions find it",
         arguments: [
             (CredentialOrigins.first, CredentialOrigins.first), (.only("production.test"), .only("staging.test")),
             (.first, .only("staging.test")),
@@ -61,7 +61,7 @@ struct SharedKeyTests {
         }
     }
 
-    @Test("is sent to both where one of them names both")
+    @Test("a credential under one key is sent to both environments where one of them names both")
     func named() async throws {
         try await World.run { world in
             let both = CredentialOrigins.only("old.test", "new.test")

@@ -64,7 +64,7 @@ struct SignInByRequestTests {
 
     private static let reply = ScriptedReply.reply(text: #"{"access_token": "a"}"#)
 
-    @Test("begins the session of the credential that it brings, and is sent anonymously")
+    @Test("a sign-in by a request begins the session of the credential that it brings, and is sent anonymously")
     func signsIn() async throws {
         try await World.run { world in
             try await world.session.signIn(BearerToken(accessToken: "of-another"))
@@ -87,7 +87,7 @@ struct SignInByRequestTests {
         }
     }
 
-    @Test("whose credential cannot be stored signs in all the same, and says so by the service's error")
+    @Test("a sign-in whose credential cannot be stored signs in all the same, and throws the service's error")
     func unsaved() async throws {
         try await World.run { world in
             world.store.state.withLock { $0 = .full }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NautilusSessions
 
-@Suite("A call belongs to the user with whom it began, however slow the store")
+@Suite("The user of a call, over a slow store")
 struct SlowLookTests {
     /// A store of which each look takes a while, as one over a network does.
     private struct SlowLooks: StoreInFront {
@@ -58,7 +58,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("nor where all that is known of the store is that the user before has left")
+    @Test("a call does not go out as another user where only the end of the user before is known")
     func slowLookAfterEnd() async throws {
         try await TokenWorld.run { world in
             let store = SlowLooks(world)
@@ -213,7 +213,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("nor as one who signs in elsewhere while it is looked what another process has refreshed")
+    @Test("a call does not go out as a user who signs in elsewhere during a look at the store")
     func refreshedBefore() async throws {
         try await TokenWorld.run { world in
             let store = ChangedMeanwhile(world.store)
@@ -242,7 +242,7 @@ struct SlowLookTests {
         }
     }
 
-    @Test("and neither a refresh nor a sign-out in that time makes it another one's")
+    @Test("neither a refresh nor a sign-out during a look at the store makes a call another user's")
     func firstCallAndChanges() async throws {
         try await TokenWorld.run { world in
             let id = try #require(try await world.signedIn().id)

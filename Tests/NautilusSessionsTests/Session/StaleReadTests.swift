@@ -94,7 +94,7 @@ struct StaleReadTests {
         return (there, here, store)
     }
 
-    @Test("nor does one whose place the next user has taken in another process, once that has been heard of")
+    @Test("a user replaced in another process does not come back, once this process has heard of it")
     func replacedElsewhere() async throws {
         try await TokenWorld.run { world in
             let (there, here, store) = try await Self.following(in: world)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The events about the store")
 struct StoreEventOrderTests {
-    @Test("come in the order in which the store has failed and worked, whichever thread finds that out")
+    @Test("events about the store come in the order in which it has failed and worked")
     func order() throws {
         let (events, found) = (Locked<[String]>([]), Locked<SharedCredential<BearerToken>?>(nil))
         let (hasBegun, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -27,7 +27,7 @@ struct SuccessionTests {
     }
 
     @Test(
-        "what a refresh brings late for a user who has signed out is revoked, however many have signed in and out since",
+        "a late refresh of a user who has signed out is revoked, whoever has signed in and out since",
         arguments: 0..<10 as Range<UInt64>,
         [[], ["bert"], ["bert", "carl"]]
     )
@@ -75,7 +75,7 @@ struct SuccessionTests {
         }
     }
 
-    @Test("what a refresh changes while another user takes its user's place does not keep record and credential apart")
+    @Test("a refresh during a change of users leaves record and credential consistent")
     func overtakenRefresh() async throws {
         try await TokenWorld.run { world in
             let meanwhile = Locked<(@Sendable () -> Void)?>(nil)

@@ -20,7 +20,7 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("in files as well: what one process has refreshed, the next one finds")
+    @Test("a token refreshed by one process is found in files by the next one")
     func files() async throws {
         let folder = try TestFolder()
         let server = TokenServer(clock: ContinuousClock())

@@ -10,7 +10,7 @@ struct UndecodableRecordTests {
     private static let content = Data(#"{"secret":"anna-1"}"#.utf8)
     private static let kind = SessionError.Kind.store(.undecodable(type: "ApiToken"))
 
-    @Test("is told as such, by calls and by restore, is not sent, and stays")
+    @Test("another app version's credential is reported by calls and restore, is not sent, and stays")
     func told() async throws {
         try await TokenWorld.run { world in
             let stored = StoredCredential(session: UUID(), content: Self.content)
@@ -24,7 +24,7 @@ struct UndecodableRecordTests {
         }
     }
 
-    @Test("is replaced by a sign-in, which is numbered after it, and removed by a sign-out")
+    @Test("another app version's credential is replaced by a sign-in, and removed by a sign-out")
     func replaced() async throws {
         try await TokenWorld.run { world in
             let stored = StoredCredential(session: UUID(), number: 7, content: Self.content)
@@ -39,7 +39,7 @@ struct UndecodableRecordTests {
         }
     }
 
-    @Test("of a newer version, saved first, stays where an older version's sign-in could not be saved")
+    @Test("a newer app's credential that was saved first stays if an older app's sign-in was not saved")
     func savedFirst() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn("anna")
@@ -57,7 +57,7 @@ struct UndecodableRecordTests {
         }
     }
 
-    @Test("that a newer version has refreshed while this one is refused goes on there: nothing is ended or removed")
+    @Test("a credential that a newer app has refreshed goes on there, though this app is refused")
     func refreshedMeanwhile() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()
@@ -75,7 +75,7 @@ struct UndecodableRecordTests {
     }
 
     @Test(
-        "keeps what a newer version has stored with it, though this one has noted a refresh that failed",
+        "a newer app's stored fields are kept, though this app has noted a refresh that failed",
         arguments: [(ScriptedReply.status(503), 0), (.fail(.networkConnectionLost), 2)]
     )
     func unknownFields(reply: ScriptedReply, unanswered: Int) async throws {
@@ -97,7 +97,7 @@ struct UndecodableRecordTests {
         }
     }
 
-    @Test("of another session than this process's ends that: its calls go out no more", arguments: [false, true])
+    @Test("another app version's credential of another session ends this process's session", arguments: [false, true])
     func anotherSession(isSignedOutFirst: Bool) async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn()

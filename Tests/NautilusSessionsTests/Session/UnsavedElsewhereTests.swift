@@ -70,7 +70,7 @@ struct UnsavedElsewhereTests {
         return (store, here)
     }
 
-    @Test("is not removed as if it had not been stored, though nothing could be read meanwhile")
+    @Test("a sign-in stored by a failed save is not removed, though nothing could be read meanwhile")
     func unread() async throws {
         try await TokenWorld.run { world in
             let (store, here) = await storedUnseen(in: world)
@@ -83,7 +83,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("tells at once that the store works again, when a save that was given up has come to a good end")
+    @Test("a save that was given up and succeeds reports at once that the store works again")
     func recovered() async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
@@ -102,7 +102,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("does not come back after a sign-out elsewhere, though nothing could be read meanwhile")
+    @Test("a sign-in stored by a failed save does not come back after a sign-out elsewhere, though unread")
     func signedOut() async throws {
         try await TokenWorld.run { world in
             let (store, here) = await storedUnseen(in: world)
@@ -135,7 +135,7 @@ struct UnsavedElsewhereTests {
     }
 
     @Test(
-        "does not come back after a sign-out elsewhere, though its save was given up, and it was refreshed meanwhile",
+        "a refreshed sign-in whose save was given up does not come back after a sign-out elsewhere",
         arguments: 0..<20 as Range<UInt64>,
         [true, false]
     )
@@ -150,7 +150,7 @@ struct UnsavedElsewhereTests {
     }
 
     @Test(
-        "keeps what it was refreshed to while its save was given up, and that is refreshed no second time",
+        "a sign-in keeps its refresh while its save was given up, without a second refresh",
         arguments: 0..<20 as Range<UInt64>,
         [true, false]
     )
@@ -165,7 +165,10 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("goes on with what another process has refreshed, and nothing is refreshed twice", arguments: [false, true])
+    @Test(
+        "a sign-in stored by a failed save goes on with another process's refresh, without a second one",
+        arguments: [false, true]
+    )
     func refreshedElsewhere(failsOn: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
@@ -185,7 +188,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("is saved once more, since it might not survive a power failure")
+    @Test("a sign-in stored by a failed save is saved again, since it might not survive a power failure")
     func savedAgain() async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
@@ -206,7 +209,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("is refreshed, and that is saved once more as well, before the store is said to work again")
+    @Test("a refresh of a sign-in stored by a failed save is saved, before the store is said to work")
     func refreshSavedAgain() async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
@@ -232,7 +235,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("does not end who signs in later elsewhere, once its process has seen whom it replaces")
+    @Test("a sign-in stored by a failed save does not end a later sign-in elsewhere")
     func laterUser() async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world, deletes: false)
@@ -253,7 +256,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("ends when it is signed out elsewhere before its save has returned", arguments: [false, true])
+    @Test("a sign-in ends when it is signed out elsewhere before its save has returned", arguments: [false, true])
     func slow(isOneProcess: Bool) async throws {
         try await TokenWorld.run { world in
             let store = FailingStore(world)
@@ -278,7 +281,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("revokes whom it replaces, though that was found out later")
+    @Test("a sign-in stored by a failed save revokes the user it replaces, though found later")
     func revokesLater() async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
@@ -297,7 +300,7 @@ struct UnsavedElsewhereTests {
         }
     }
 
-    @Test("tells of no failing store when only its caller has left")
+    @Test("a sign-in reports no failing store when only its caller has left")
     func cancelled() async throws {
         try await TokenWorld.run { world in
             let session = world.process()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What this process knows, while the store cannot be told.
-@Suite("What could not be saved counts in this process")
+@Suite("Changes that could not be saved")
 struct UnsavedTests {
     @Test("a sign-in over a store that could not be read is not overruled by the user who is found there afterwards")
     func signIn() async throws {
@@ -50,7 +50,7 @@ struct UnsavedTests {
         }
     }
 
-    @Test("nor does it overrule a later one that another process has stored, though two were not saved")
+    @Test("an unsaved sign-in does not replace a later one of another process, though two were not saved")
     func laterSignIn() async throws {
         try await TokenWorld.run { world in
             let store = PartlyBrokenStore(base: world.store)
@@ -70,7 +70,7 @@ struct UnsavedTests {
         }
     }
 
-    @Test("nor one that was saved first, though this process remembers more sessions than the other")
+    @Test("an unsaved sign-in does not replace one saved first, though this process knows more sessions")
     func longerMemory() async throws {
         try await TokenWorld.run { world in
             let store = PartlyBrokenStore(base: world.store)
@@ -90,7 +90,10 @@ struct UnsavedTests {
         }
     }
 
-    @Test("nor one that was saved first and cannot be read for a moment", arguments: [true, false])
+    @Test(
+        "an unsaved sign-in does not replace one that was saved first and cannot be read for a moment",
+        arguments: [true, false]
+    )
     func unreadableFirst(canSave: Bool) async throws {
         try await TokenWorld.run { world in
             _ = try await world.signedIn("anna")
@@ -172,7 +175,7 @@ struct UnsavedTests {
     }
 
     @Test(
-        "but who signs in after that elsewhere stays, also if the store can be read, or something removed, before it can be saved to",
+        "a sign-in elsewhere after an unsaved one stays, whichever operation of the store works first",
         arguments: [[StoreOperation.lock], [.load, .version, .save]]
     )
     func later(failing: [StoreOperation]) async throws {

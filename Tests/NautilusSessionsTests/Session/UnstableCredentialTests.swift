@@ -31,7 +31,7 @@ struct UnstableCredentialTests {
         await GetNotes().result(with: world.api.with { $0.retrierFactory = session.authorization }).token
     }
 
-    @Test("is refreshed when the server rejects it, once, by whichever process, and is the refreshed one for all")
+    @Test("a credential that decodes differently each time is refreshed once for all processes")
     func refresh() async throws {
         try await TokenWorld.run { world in
             let (session, other) = (session(world.store, world), session(world.store, world))
@@ -49,7 +49,7 @@ struct UnstableCredentialTests {
         }
     }
 
-    @Test("is ended for all when the server refuses to refresh it")
+    @Test("a credential that decodes differently each time is ended for all when the server refuses to refresh it")
     func end() async throws {
         try await TokenWorld.run { world in
             let session = session(world.store, world)

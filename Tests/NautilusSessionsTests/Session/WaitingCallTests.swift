@@ -7,7 +7,7 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-@Suite("A sign-out ends a call at once that waits")
+@Suite("Waiting calls and sign-outs")
 struct WaitingCallTests {
     /// Fails by itself, without sending anything, and asks for patience.
     private struct Patient: NetworkInterceptor {

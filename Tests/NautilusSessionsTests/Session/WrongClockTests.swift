@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A credential that says when it expires, on a device whose clock is two hours ahead: it is over when it comes.
-@Suite("A clock that is ahead has no credential refreshed that the server still takes")
+@Suite("A device clock that is ahead")
 struct WrongClockTests {
     private struct World {
         let base: TokenWorld
@@ -45,7 +45,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("of two processes that share a store, one refreshes, once, and both go on with what that brings")
+    @Test("with a clock ahead, one of two processes refreshes once, and both go on with the result")
     func twoProcesses() async throws {
         try await TokenWorld.run { base in
             let world = World(base)
@@ -59,7 +59,10 @@ struct WrongClockTests {
         }
     }
 
-    @Test("whichever of them calls first, also at once", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "with a clock ahead, one refresh serves two processes, whichever of them calls first",
+        arguments: 0..<20 as Range<UInt64>
+    )
     func atOnce(seed: UInt64) async throws {
         try await TokenWorld.run(seed: seed) { base in
             let world = World(base)
@@ -90,7 +93,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("the server's word ends it: one refresh for both, and so on")
+    @Test("with a clock ahead, a rejection by the server leads to one refresh for both processes")
     func rejected() async throws {
         try await TokenWorld.run { base in
             let world = World(base)

@@ -6,7 +6,7 @@ import Testing
 
 /// A hundred thousand inputs that were not written by design: each is answered, with an error of the store if not with a
 /// credential. A trap would end the test run.
-@Suite("CredentialFormat: what may be found in a file")
+@Suite("CredentialFormat: contents of a file")
 struct CredentialFormatFuzzTests {
     private static let whole = Array(StoredText.current.utf8)
 

@@ -69,7 +69,7 @@ struct CredentialFormatTests {
         }
     }
 
-    @Test("with any bit flipped, it is damaged")
+    @Test("a record with any bit flipped is damaged")
     func flipped() async {
         let whole = Array(StoredText.current.utf8)
         for bit in 0..<whole.count * 8 {
@@ -168,7 +168,7 @@ struct CredentialFormatTests {
         #expect(throws: CredentialStoreError.damaged(place: "a.json")) { try Self.readSealed(fields) }
     }
 
-    @Test("up to 1 MiB is written and read, and not a byte more")
+    @Test("a record of up to 1 MiB is written and read, and not a byte more")
     func size() throws {
         func encoded(_ content: Data, _ key: CredentialKey) throws -> Data {
             try CredentialFormat.encode(.init(session: UUID(), content: content), for: key, place: Self.place)

@@ -121,7 +121,7 @@ struct EncryptedStoreTests {
         }
     }
 
-    @Test("its own session under another key, as after a change of keys elsewhere, goes on in a process that knows it")
+    @Test("a session's own record under another cipher key goes on in a process that knows it")
     func ownSession() async throws {
         try await TokenWorld.run { world in
             let session = world.process(store: Self.sealed(world.store))
@@ -133,7 +133,7 @@ struct EncryptedStoreTests {
         }
     }
 
-    @Test("another session under another key ends this process's: its calls go out no more", arguments: [false, true])
+    @Test("another session under another cipher key ends this process's session", arguments: [false, true])
     func anotherSession(isSignedOutFirst: Bool) async throws {
         try await TokenWorld.run { world in
             let first = world.process(store: Self.sealed(world.store))
@@ -154,7 +154,7 @@ struct EncryptedStoreTests {
         }
     }
 
-    @Test("one that was saved first under another key counts, and not a sign-in that could not be saved until then")
+    @Test("a session saved first under another cipher key counts, and not an unsaved sign-in")
     func savedFirst() async throws {
         try await TokenWorld.run { world in
             let first = world.process(store: Self.sealed(world.store))
@@ -173,7 +173,7 @@ struct EncryptedStoreTests {
         }
     }
 
-    @Test("its own session under another key is removed by a sign-out", arguments: [true, false])
+    @Test("a session's own record under another cipher key is removed by a sign-out", arguments: [true, false])
     func removed(isKnown: Bool) async throws {
         try await TokenWorld.run { world in
             let store = DeafStore(base: Self.sealed(world.store))

@@ -53,7 +53,7 @@ struct FileStoreTests {
         #expect(try Data(contentsOf: folder.file(".lock")).isEmpty)
     }
 
-    @Test("names are made of a digest, which another program agrees on")
+    @Test("file names are made of a digest, which another program agrees on")
     func names() async throws {
         try await store.save(.first, for: StoredText.key)
         #expect(try folder.names() == ["ccd1d8a3149020520f2cfb1489f2857cd08ff4bc83954830b540e1e6a27c988c.json"])
@@ -179,7 +179,7 @@ struct FileStoreTests {
         #expect(try Data(contentsOf: target) == data)
     }
 
-    @Test("a lock's file is a file", arguments: Obstacle.allCases)
+    @Test("the file of a lock has to be a regular file", arguments: Obstacle.allCases)
     func lockObstacles(_ obstacle: Obstacle) async throws {
         try await store.save(.first, for: key)
         let target = folder.url.appendingPathComponent("target")

@@ -5,12 +5,12 @@ import Testing
 /// The effect of each operation in each state, for every kind of store.
 @Suite("Stores: states and operations")
 struct StoreTableTests {
-    @Test("every state has its row")
+    @Test("every state of a store has its row")
     func rows() {
         #expect(StoreTable.rows.map(\.state) == StoreState.allCases)
     }
 
-    @Test("load", arguments: StoreTable.cases)
+    @Test("every state of a store loads as its row says", arguments: StoreTable.cases)
     func load(_ test: StoreTable.Case) async throws {
         let (place, row) = (try test.subject.open(), test.row)
         let other = try await place.enter(row.state)
@@ -20,7 +20,7 @@ struct StoreTableTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("save", arguments: StoreTable.cases)
+    @Test("every state of a store is saved over as its row says", arguments: StoreTable.cases)
     func save(_ test: StoreTable.Case) async throws {
         let (place, row) = (try test.subject.open(), test.row)
         let other = try await place.enter(row.state)
@@ -37,7 +37,7 @@ struct StoreTableTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("delete", arguments: StoreTable.cases)
+    @Test("every state of a store is deleted as its row says", arguments: StoreTable.cases)
     func delete(_ test: StoreTable.Case) async throws {
         let (place, row) = (try test.subject.open(), test.row)
         let other = try await place.enter(row.state)
@@ -50,7 +50,7 @@ struct StoreTableTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("version", arguments: StoreTable.cases)
+    @Test("every state of a store has the version that its row says", arguments: StoreTable.cases)
     func version(_ test: StoreTable.Case) async throws {
         let (place, row) = (try test.subject.open(), test.row)
         let other = try await place.enter(row.state)
@@ -61,7 +61,7 @@ struct StoreTableTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("lock", arguments: StoreTable.cases)
+    @Test("every state of a store is locked as its row says", arguments: StoreTable.cases)
     func lock(_ test: StoreTable.Case) async throws {
         let (place, row) = (try test.subject.open(), test.row)
         let other = try await place.enter(row.state)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NautilusSessions
 
-@Suite("What a failure of the system means for a store")
+@Suite("Failures of the system in a store")
 struct SystemFailureTests {
     @Test(
         "a disk without room, and a place without permission, have errors of their own; the rest keeps its number",

@@ -20,7 +20,7 @@ struct AbandonedFilesTests {
         return url
     }
 
-    @Test("go when nothing was written to them for long and nobody holds them; files of other names stay")
+    @Test("abandoned files go when nobody has written to or held them for long; files of other names stay")
     func removed() throws {
         let folder = try #require(folder)
         _ = try file(".nautilus-1.partial")
@@ -35,7 +35,7 @@ struct AbandonedFilesTests {
     }
 
     #if os(Linux) || os(macOS)
-        @Test("stay while a process has them open, however long nothing was written")
+        @Test("files stay while a process has them open, however long nothing was written")
         func held() throws {
             let folder = try #require(folder)
             let url = folder.url.appendingPathComponent(AbandonedFiles.Purpose.partial.name())
@@ -51,7 +51,7 @@ struct AbandonedFilesTests {
         }
     #endif
 
-    @Test("go with the next download into their folder, once in a run")
+    @Test("abandoned files go with the next download into their folder, once in a run")
     func download() async throws {
         let folder = try #require(folder)
         let target = folder.url.appendingPathComponent("file.bin")

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A reader whose task is cancelled gets nothing more, though it is here already")
+@Suite("Readers whose task is cancelled")
 struct CancelledReaderTests {
     /// Reads, is cancelled at the third element, and says how many came and what was thrown.
     private func read(
@@ -31,13 +31,13 @@ struct CancelledReaderTests {
         return (count.value, isCancelled)
     }
 
-    @Test("lines")
+    @Test("a reader of lines whose task is cancelled gets nothing more")
     func lines() async {
         var lines = HttpBodyStream(Data(String(repeating: "a\n", count: 1000).utf8)).lines().makeAsyncIterator()
         #expect(await read { try await lines.next() } == (3, true))
     }
 
-    @Test("events")
+    @Test("a reader of events whose task is cancelled gets nothing more")
     func events() async {
         let events = Data(String(repeating: "data: 1\n\n", count: 1000).utf8)
         let script = ScriptedTransport(.chunks(header: [.contentType: "text/event-stream"], [events]))
@@ -46,14 +46,14 @@ struct CancelledReaderTests {
         #expect(await read { try await reader.next() } == (3, true))
     }
 
-    @Test("events of a body")
+    @Test("a reader of a body's events whose task is cancelled gets nothing more")
     func bodyEvents() async {
         let body = HttpBodyStream(Data(String(repeating: "data: 1\n\n", count: 1000).utf8))
         var events = body.events().makeAsyncIterator()
         #expect(await read { try await events.next() } == (3, true))
     }
 
-    @Test("items of a page")
+    @Test("a reader of a page's items whose task is cancelled gets nothing more")
     func items() async {
         struct Numbers: PaginatedRequest, JsonRequest {
             typealias Result = [Int]

@@ -7,7 +7,7 @@ import Testing
 @Suite("ContentRange")
 struct ContentRangeTests {
     @Test(
-        "is read in its one form",
+        "a Content-Range is read in its one form",
         arguments: [
             ("bytes 0-0/1", "0 0 1"), ("Bytes 5-9/10", "5 9 10"), ("bytes 5-9/*", "5 9 nil"),
             ("bytes 5-4/10", nil), ("bytes 5-9/9", nil), ("bytes */10", nil), ("bytes 5-/10", nil),

@@ -242,7 +242,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "what the system says has a name",
+        "errors of the file system have a name",
         arguments: [
             (ENOSPC, HttpBodyStream.FileError.full(name: "a")), (EACCES, .notPermitted(name: "a")),
             (ENOENT, .missing(name: "a")),

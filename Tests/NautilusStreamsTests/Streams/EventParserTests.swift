@@ -62,7 +62,7 @@ struct EventParserTests {
         ("\n\n\n", []),
     ]
 
-    @Test("mean what the standard says, however the bytes are cut", arguments: streams)
+    @Test("server-sent events mean what the standard says, however the bytes are cut", arguments: streams)
     func interprets(text: String, events: [ServerSentEvent]) throws {
         let bytes = Data(text.utf8)
         #expect(try meaning([bytes]).events == events)

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("What ends a feed", .endsInTime)
+@Suite("The end of a feed", .endsInTime)
 struct FeedEndTests {
     private static let header: HttpHeader = [.contentType: "text/event-stream"]
     private static let event = ScriptedReply.chunks(header: header, [Data("data: a\n\n".utf8)])

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A feed lives through an outage of its server", .endsInTime)
+@Suite("Feeds during an outage of the server", .endsInTime)
 struct FeedOutageTests {
     /// Few attempts, and a budget that is empty.
     private static let poor = BackoffRetrier.Configuration.standard.with {

@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A hundred feeds and sockets of a server that hangs up do not come together", .endsInTime)
+@Suite("The pace of a hundred feeds and sockets", .endsInTime)
 struct FeedPaceTests {
     private static let count = 100
     private static let end = Duration.seconds(20)

@@ -7,11 +7,14 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A feed of events ends with its session, wherever it waits")
+@Suite("The end of a session while a feed waits")
 struct FeedSessionTests {
     private static let header: HttpHeader = [.contentType: "text/event-stream"]
 
-    @Test("between two connections, though the server has asked for an hour", arguments: [false, true])
+    @Test(
+        "a feed ends with its session between two connections, though the server has asked for an hour",
+        arguments: [false, true]
+    )
     func reconnecting(isSignOut: Bool) async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation)
@@ -33,7 +36,11 @@ struct FeedSessionTests {
         }
     }
 
-    @Test("while a server keeps its answer until there is an event", arguments: [false, true], [false, true])
+    @Test(
+        "a feed ends with its session while a server keeps its answer until there is an event",
+        arguments: [false, true],
+        [false, true]
+    )
     func connecting(isSignOut: Bool, isFirst: Bool) async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation)

@@ -4,7 +4,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("What tells whether the rest of a file belongs to its beginning")
+@Suite("Validators of a partial download")
 struct RangeValidatorTests {
     private static let old = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let new = "Mon, 07 Nov 1994 08:49:37 GMT"

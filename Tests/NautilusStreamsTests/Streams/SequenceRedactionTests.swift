@@ -7,7 +7,7 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-@Suite("No dump and no description of what goes on has a secret")
+@Suite("Secrets in dumps and descriptions")
 struct SequenceRedactionTests {
     private static let secret = "s3cr3t"
 

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusStreams
 
 /// A session may end without a word of this process: in another one, or by the server.
-@Suite("Streams that began in a session end with it, whoever has ended it")
+@Suite("Streams and the end of their session")
 struct SessionEndStreamTests {
     private static let quiet = ScriptedWebSocketTransport.Opening.accept { socket in
         while true { _ = try await socket.receive() }

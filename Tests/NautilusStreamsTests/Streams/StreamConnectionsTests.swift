@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 
 /// Streams of one's own, made of connections.
-@Suite("The connections of a stream of one's own")
+@Suite("The connections of a custom stream")
 struct StreamConnectionsTests {
     private struct Listen: Request {
         typealias Result = Data

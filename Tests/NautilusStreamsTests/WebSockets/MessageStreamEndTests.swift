@@ -29,7 +29,7 @@ struct MessageStreamEndTests: WebSocketSuite {
     }
 
     @Test(
-        "which codes lead to another connection (RFC 6455 §7.4)",
+        "the codes of RFC 6455 §7.4 that lead to another connection do so, and no others",
         arguments: [
             (1001, true), (1002, false), (1003, false), (1006, true), (1007, false), (1008, false), (1009, false),
             (1010, false), (1011, true), (1012, true), (1013, true), (1014, true), (1015, false), (3000, false),

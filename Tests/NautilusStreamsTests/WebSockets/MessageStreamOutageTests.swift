@@ -7,7 +7,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A web socket lives through an outage of its server", .endsInTime)
+@Suite("Web sockets during an outage of the server", .endsInTime)
 struct MessageStreamOutageTests {
     /// Opens sockets, except while the server is down.
     private final class Server: WebSocketTransport {

@@ -14,7 +14,7 @@ struct MessageStreamTests: WebSocketSuite {
     let clock = ManualClock()
 
     @Test(
-        "it is opened by a GET to the service's URL, with the scheme of web sockets",
+        "a web socket is opened by a GET to the service's URL, with the scheme of web sockets",
         arguments: [
             ("api.example.com/v1", "wss://api.example.com/v1/chat?room=7"),
             ("https://api.example.com", "wss://api.example.com/chat?room=7"),

@@ -23,7 +23,7 @@ struct ErrorBodyTests {
         }
     }
 
-    @Test("becomes the service's own error, where it is one")
+    @Test("an error in a body becomes the service's own error, where it is one")
     func mapped() async throws {
         let large = Data(repeating: 0x20, count: HttpError.bodyLimit) + Data("{\"code\":7}".utf8)
         let cases: [(ScriptedReply, ShopError)] = [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 12.1: an attempt may make several exchanges, and the server rejects one of them.
-@Suite("C1: a rejected credential repeats an attempt that nothing has come of yet")
+@Suite("C1: attempts repeated for a rejected credential")
 struct CallAuthorizerTests {
     /// An interceptor from a closure.
     struct Closure: CallInterceptor {

@@ -3,7 +3,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A credential goes to the origins that it is for")
+@Suite("The origins of a credential")
 struct CredentialOriginsTests {
     /// Calls services at `urls`, one after the other, which share a coordinator; what each call's end was, and what was sent.
     private func outcomes(
@@ -58,7 +58,7 @@ struct CredentialOriginsTests {
         #expect(try await outcomes(of: ["api.example.com"], .only("no url")).sent.isEmpty)
     }
 
-    @Test("over plain http it goes to this machine, and elsewhere only where that is named")
+    @Test("over plain http, a credential goes to this machine, and elsewhere only to named origins")
     func plainHttp() async throws {
         #expect(try await outcomes(of: ["http://api.example.com"]).ends == ["http://api.example.com is not secure"])
         #expect(try await outcomes(of: ["http://127.0.0.1:8080"]).ends == ["ok"])

@@ -6,7 +6,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("The first end of a session decides what its calls are told")
+@Suite("The first of several ends of a session")
 struct FirstEndTests {
     /// What happens after the first end.
     enum Then: CaseIterable, Sendable { case nothing, signIn, signInAndOut, signInElsewhere, expiry, signOut }

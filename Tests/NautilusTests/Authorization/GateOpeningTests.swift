@@ -3,7 +3,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A gate that opens lets nobody through in a crowd")
+@Suite("A gate that opens for a crowd")
 struct GateOpeningTests {
     /// When each of many retries has passed, after the gate was closed for `pause` and `arrival` has gone by.
     private static func passages(
@@ -68,7 +68,7 @@ struct GateOpeningTests {
     }
 
     @Test(
-        "C17: those that come when the pause is just over take turns as well, until as much time as it took has gone by",
+        "C17: retries that come just after a pause take slots as well, for as long as the pause took",
         arguments: [0, 1_979, 2_000, 3_999]
     )
     func late(after: Int) async throws {
@@ -105,7 +105,7 @@ struct GateOpeningTests {
         #expect(passages.filter { $0 >= .seconds(11) }.count == 88)
     }
 
-    @Test("retries that have waited for a refresh go on in turns, too")
+    @Test("retries that have waited for a refresh go on in slots, too")
     func refresh() async throws {
         let passages = try await simulate { simulation in
             let (origin, clock) = (try testOrigin(), simulation.clock)

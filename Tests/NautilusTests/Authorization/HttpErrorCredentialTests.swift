@@ -56,7 +56,7 @@ struct HttpErrorCredentialTests {
         #expect(try !Self.error(challenge: challenge).rejectsCredential)
     }
 
-    @Test("B16: no other status does", arguments: (100...599).filter { $0 != 401 })
+    @Test("B16: no other status rejects the credential", arguments: (100...599).filter { $0 != 401 })
     func statuses(status: Int) throws {
         #expect(try !Self.error(status: status).rejectsCredential)
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// With what `import Nautilus` gives to everybody: the seam of sessions that processes share.
-@Suite("RefreshCoordinator: what another process has done", .endsInTime)
+@Suite("RefreshCoordinator: changes by other processes", .endsInTime)
 struct RefreshAdoptingTests {
     typealias Coordinator = RefreshCoordinator<String>
 

@@ -4,7 +4,7 @@ import Testing
 @testable import NautilusHTTP
 
 extension RefreshMachineTests {
-    @Suite("RefreshMachine: what other processes have done")
+    @Suite("RefreshMachine: changes by other processes")
     struct Changes {
         static let changes: [(name: String, change: SessionChange<ReceivedCredential>)] = [
             ("refreshed", .refreshed(received("e"))), ("signedIn", .signedIn(received("f"))), ("signedOut", .signedOut),

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// 12.14: the token endpoint fails for a while. A call's 401 comes after 10 ms, a refresh takes 50 ms.
-@Suite("C14: calls wait for the refresh that follows a failed one")
+@Suite("C14: calls during a cool-down")
 struct RefreshOutageTests {
     typealias Refresh = @Sendable (TokenServer, Token) async throws -> Token
 

@@ -20,7 +20,7 @@ struct RefreshTasksTests {
         refresh.cancel()
     }
 
-    @Test("when the refresh was cancelled before its tasks were handed in, both are")
+    @Test("both tasks of a refresh are cancelled if it was cancelled before they were handed in")
     func cancelledBefore() {
         let (tasks, refresh, timer) = (RefreshTasks(), Self.task(), Self.task())
         tasks.cancel()

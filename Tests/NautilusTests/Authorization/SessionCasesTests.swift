@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Whose credential goes where, and when it is refreshed")
+@Suite("The credentials of several services")
 struct SessionCasesTests {
     @Test("B10: a refresh that goes through its own service gets an error at once, and nobody waits for ever")
     func recursive() async throws {

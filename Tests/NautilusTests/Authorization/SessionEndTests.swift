@@ -9,7 +9,7 @@ import Testing
 @testable import NautilusStreams
 
 /// A session may end without a word of this process: in another one, or by the server.
-@Suite("What began in a session ends with it, whoever has ended it")
+@Suite("Calls and the end of their session")
 struct SessionEndTests {
     @Test(
         "a call that waits for its next attempt ends at once, and sends nothing more",

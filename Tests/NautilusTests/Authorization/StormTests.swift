@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A storm keeps the invariants")
+@Suite("Invariants of a refresh storm")
 struct StormTests {
     @Test("B23: no invariant breaks in any interleaving of random failures, revocations and cancellations")
     func manySeeds() async throws {

@@ -14,7 +14,7 @@ struct UnknownSessionTests {
         var url: (any UrlConvertible)? { "files.example.org/a" }
     }
 
-    @Test("go on as who was signed in all along, and end with that session")
+    @Test("calls begun before the session is known go on as the signed-in user, and end with that session")
     func foundLater() async throws {
         try await simulate { simulation in
             let (world, clock) = (OneSessionWorld(simulation, signedIn: nil), simulation.clock)
@@ -34,7 +34,7 @@ struct UnknownSessionTests {
         }
     }
 
-    @Test("do not go on as who signs in later")
+    @Test("calls begun before the session is known do not go on as a user who signs in later")
     func signedInLater() async throws {
         try await simulate { simulation in
             let world = OneSessionWorld(simulation, signedIn: nil)

@@ -20,7 +20,7 @@ struct ChangedHeaderTests {
         }
     }
 
-    @Test("does not take the service's own credentials along where an interceptor sends the request elsewhere")
+    @Test("a request that an interceptor sends elsewhere leaves the service's credentials behind")
     func elsewhere() async throws {
         let transport = ScriptedTransport(.reply(text: "a"), .reply(text: "b"), .reply(text: "c"))
         let service = AnyHttpService(
@@ -66,7 +66,7 @@ struct ChangedHeaderTests {
         #expect(transport.count == 0)
     }
 
-    @Test("is checked again: an interceptor's line break is not sent")
+    @Test("a changed header is checked again: an interceptor's line break is not sent")
     func interceptor() async throws {
         let transport = ScriptedTransport(.reply(text: "sent"))
         let outcome = try await outcome(
@@ -79,7 +79,7 @@ struct ChangedHeaderTests {
         #expect(transport.count == 0)
     }
 
-    @Test("is checked again when a value took another's place, in the second attempt, too")
+    @Test("a changed header is checked again when a value took another's place, in the second attempt, too")
     func replaced() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "sent"))
         let outcome = try await outcome(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A transport that tells when it writes")
 struct ConnectingTests {
-    @Test("makes a timeout before that one of nothing sent, so that even a POST is tried again")
+    @Test("a timeout before the transport writes has sent nothing, so that even a POST is tried again")
     func timeoutWhileConnecting() async throws {
         let outcome = try await outcome(of: Ping(method: .post, timeout: .seconds(3))) { clock in
             ScriptedTransport(clock: clock) { _, context in
@@ -24,7 +24,7 @@ struct ConnectingTests {
         #expect(outcome.trace.exchanges.map(\.delivery) == [.notSent, .maybeExecuted])
     }
 
-    @Test("makes a timeout after that one of perhaps everything")
+    @Test("a timeout after the transport writes may have sent everything")
     func timeoutWhileSending() async throws {
         let outcome = try await outcome(of: Ping(method: .post, timeout: .seconds(3))) { clock in
             ScriptedTransport(clock: clock) { _, context in
@@ -68,7 +68,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("tells of one exchange at a time: of a redirect's next hop nothing is known before it is told")
+    @Test("a transport tells when it writes for each hop of a redirect")
     func nextHop() async throws {
         for isTold in [false, true] {
             let outcome = try await outcome(of: Ping(method: .put, timeout: .seconds(3)), retrier: .never) {
@@ -88,7 +88,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("tells how its connection came about, for the record and its description")
+    @Test("a transport tells how its connection came about, for the record and its description")
     func connection() async throws {
         let new = CallTrace.Exchange.Connection(
             nameLookup: .milliseconds(2),

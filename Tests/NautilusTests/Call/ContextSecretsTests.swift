@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A context leads to no secret")
+@Suite("Secrets and call contexts")
 struct ContextSecretsTests {
     @Test("a context that an interceptor dumps leads to no token, no query and no body")
     func context() async throws {
@@ -28,7 +28,7 @@ struct ContextSecretsTests {
         #expect(!text.contains("4711"))
     }
 
-    @Test("of keys and what they were sent with, neither")
+    @Test("a context shows neither idempotency keys nor the bodies sent with them")
     func keys() async throws {
         let dumped = Locked("")
         let dumping = ClosureInterceptor { request, context, next in

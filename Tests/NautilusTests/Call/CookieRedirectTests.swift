@@ -3,7 +3,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Redirects that wait for a cookie say so")
+@Suite("Redirects that wait for a cookie")
 struct CookieRedirectTests {
     private static let hint = "no cookies are kept, so send it in `header`"
     private static let cookie: HttpHeader = ["Location": "/things", "Set-Cookie": "session=secret; Path=/"]
@@ -33,7 +33,7 @@ struct CookieRedirectTests {
         #expect(text.contains("the redirects lead in a circle") && text.contains(Self.hint))
     }
 
-    @Test("F21: so does a chain of redirects without an end")
+    @Test("F21: an endless chain of redirects that sets a cookie says that it may wait for the cookie")
     func chain() async throws {
         let served = Counter()
         let transport = ScriptedTransport { _, _ in

@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("What an attempt may have done, no later failure undoes")
+@Suite("The delivery of several failures")
 struct DeliveryFloorTests {
     private struct Closure: NetworkInterceptor {
         let handle: @Sendable (HttpRequest, Next) async throws -> HttpResponse<Data>

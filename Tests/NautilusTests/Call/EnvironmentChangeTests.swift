@@ -6,7 +6,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("A call belongs to the origin that it began with")
+@Suite("The origin of a call")
 struct EnvironmentChangeTests {
     /// A service whose base URL follows a switch, as an app's debug menu has one.
     private struct SwitchingService: HttpService {

@@ -8,7 +8,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A switch that flips at every step of a refresh, or between two connections, lets no token stray")
+@Suite("A switch that flips at every step of a refresh")
 struct EnvironmentSwitchSessionTests {
     /// Whose the credentials are with which the service authorizes.
     enum Coordinators: CaseIterable, Sendable {
@@ -34,7 +34,7 @@ struct EnvironmentSwitchSessionTests {
         }
     }
 
-    @Test("two pages", arguments: Coordinators.allCases)
+    @Test("an environment that changes between two pages lets no token stray", arguments: Coordinators.allCases)
     func pages(coordinators: Coordinators) async throws {
         let page: Reply = { number in
             .reply(text: #"{"numbers": [\#(number)]\#(number == 3 ? #", "next": "b""# : "")}"#)
@@ -46,7 +46,10 @@ struct EnvironmentSwitchSessionTests {
         }
     }
 
-    @Test("two connections of a feed", arguments: Coordinators.allCases)
+    @Test(
+        "an environment that changes between two connections of a feed lets no token stray",
+        arguments: Coordinators.allCases
+    )
     func feed(coordinators: Coordinators) async throws {
         let event: Reply = { .reply(header: ["Content-Type": "text/event-stream"], text: "id: \($0)\ndata: a\n\n") }
         try await expectNoStrays(coordinators, reply: event, ending: "2", exchanges: 4) { service in

@@ -8,10 +8,10 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusStreams
 
-@Suite("A switch that flips at every step of a call lets nothing of one environment into the other")
+@Suite("A switch that flips at every step of a call")
 struct EnvironmentSwitchTests {
     @Test(
-        "at each of a call's steps: where a request goes, its fields, its credential and its transport are of one environment"
+        "a request's URL, fields, credential and transport are of one environment at every step"
     )
     func call() async throws {
         let quiet = try await run(flippingAt: 0) { try await Ping.get.schedule(with: $0) }

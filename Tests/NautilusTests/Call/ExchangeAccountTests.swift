@@ -5,7 +5,7 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-@Suite("The books of exchanges and permits")
+@Suite("The books of exchanges and subrequests")
 struct ExchangeAccountTests {
     /// An interceptor that makes another value of the answer: decompressed, say, some time later.
     private static func rebuilding(_ clock: ManualClock) -> ClosureInterceptor {

@@ -5,7 +5,7 @@ import NautilusTraffic
 import TestSupport
 import Testing
 
-@Suite("Every exchange has a record of its own")
+@Suite("The records of exchanges")
 struct ExchangeTests {
     private struct Closure: CallInterceptor {
         let handle: @Sendable (HttpRequest, CallContext, Next) async throws -> HttpResponse<Data>

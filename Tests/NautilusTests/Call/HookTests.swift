@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Hooks look at a call as a whole")
+@Suite("Service hooks")
 struct HookTests {
     private final class Recording: ServiceHook {
         let log = Locked<[String]>([])

@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Network interceptors wrap every send")
+@Suite("Network interceptors")
 struct InterceptorTests {
     /// Writes its name into a header on the way in and on the way out.
     private struct Marking: NetworkInterceptor {

@@ -30,7 +30,7 @@ struct InvalidBeginningTests {
         }
     }
 
-    @Test("goes nowhere, though there is one by now, since its retrier may belong elsewhere")
+    @Test("a call that began without a valid URL goes nowhere, though there is one by now")
     func goesNowhere() async throws {
         let transport = ScriptedTransport(.status(200), afterLast: .repeat)
         let service = Following(transport)

@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Calls within calls end with the outer one")
+@Suite("The deadline of calls within calls")
 struct NestedDeadlineTests {
     /// Where the outer call makes the inner one.
     enum Place: CaseIterable, Sendable {

@@ -7,7 +7,7 @@ import Testing
 @Suite("A redirect's Location")
 struct RedirectLocationTests {
     @Test(
-        "is followed as it was written, whatever does not belong in a URL",
+        "a redirect's Location is followed as it was written, whatever does not belong in a URL",
         arguments: [
             ("/a%20b?q=%2F", "https://api.example.com/a%20b?q=%2F"),
             ("/a%20ü?q=%2Fü", "https://api.example.com/a%20%C3%BC?q=%2F%C3%BC"),
@@ -40,7 +40,7 @@ struct CancelledRedirectTests {
         }
     }
 
-    @Test("is not followed, even if the transport does not heed cancellation")
+    @Test("a redirect of a cancelled request is not followed, even if the transport does not heed cancellation")
     func notFollowed() async throws {
         let transport = Unheeding()
         let task = Task {

@@ -5,7 +5,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Redirects are followed above the transport")
+@Suite("Redirects")
 struct RedirectTests {
     private static let secrets: HttpHeader = [
         "Authorization": "Bearer secret", "Cookie": "session=secret", "X-Api-Key": "secret", "Accept": "text/plain",
@@ -24,7 +24,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "B17: to another host, port or scheme no credential and no cookie goes along",
+        "B17: a redirect to another host, port or scheme takes no credential and no cookie along",
         arguments: ["https://other.example.com/", "https://api.example.com:8443/", "//evil.example.com/things"]
     )
     func crossOrigin(_ location: String) async throws {
@@ -57,7 +57,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "B17: to the same origin everything goes along",
+        "B17: a redirect to the same origin takes everything along",
         arguments: ["/elsewhere", "elsewhere", "https://api.example.com/x", "https://API.example.com:443/x", "?page=2"]
     )
     func sameOrigin(_ location: String) async throws {
@@ -96,7 +96,7 @@ struct RedirectTests {
     ]
 
     @Test(
-        "to another origin only what HTTP itself needs goes along, and tracing: exactly this",
+        "a redirect to another origin takes only fields of HTTP itself and of tracing along",
         arguments: [.get, .head, .put, .post, .delete] as [HttpMethod]
     )
     func fieldsAcrossOrigins(method: HttpMethod) async throws {
@@ -191,7 +191,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("from https to http nothing follows")
+    @Test("a redirect from https to http is not followed")
     func downgrade() async throws {
         let (outcome, transport) = try await redirected(302, to: "http://api.example.com/things")
         #expect(outcome.error?.kind == .redirect(.downgrade))

@@ -120,7 +120,7 @@ struct RejectionTests {
         }
     }
 
-    @Test("C22: a breaker opens by it", arguments: Form.allCases)
+    @Test("C22: a breaker opens by failures in the body of a 200", arguments: Form.allCases)
     func breaker(form: Form) async throws {
         let story = try await story(form, [.failure(503)], calls: 4) { clock in
             Parts(interceptors: [CircuitBreaker(limits: CircuitLimits(minimumThroughput: 2), clock: clock)])
@@ -176,7 +176,10 @@ struct RejectionTests {
         #expect(story.suffix(3) == ["sent at 0 ms", "sent at 2 s", "sent at 4 s"])
     }
 
-    @Test("C22: retries wait for it, are paid for and held back by the gate alike", arguments: Form.allCases)
+    @Test(
+        "C22: retries after a failure in a 200's body wait, cost and pass the gate like others",
+        arguments: Form.allCases
+    )
     func backoff(form: Form) async throws {
         let budget = TokenBucketBudget(capacity: 10, depositOfSuccess: 0)
         let answers: [Answer] = [.failure(503), .failure(429, ["Retry-After": "7"]), .success()]
@@ -192,7 +195,7 @@ struct RejectionTests {
         #expect(story.suffix(3) == ["sent at 500 ms", "sent at 7.500 s", "9.0"])
     }
 
-    @Test("C22: one that callers share is charged once", arguments: Form.allCases)
+    @Test("C22: a failure that callers share costs the budget one retry", arguments: Form.allCases)
     func shared(form: Form) async throws {
         let budget = RetryAllowance(10)
         let answers: [Answer] = [.failure(503, after: .seconds(1)), .success(after: .seconds(1))]

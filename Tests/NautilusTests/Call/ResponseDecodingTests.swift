@@ -5,7 +5,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("A result that depends on more than the body")
+@Suite("Results of a status and a header")
 struct ResponseDecodingTests {
     private struct Named: Request {
         typealias Result = String?

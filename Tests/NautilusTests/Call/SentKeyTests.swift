@@ -43,7 +43,7 @@ final class KeyedServer: Sendable {
     }
 }
 
-@Suite("Keys: one for each request that means something else")
+@Suite("Idempotency keys of changed requests")
 struct SentKeyTests {
     @Test("an order without a key never gets the key of a helper that was made by changing it")
     func helperKeyOnOrder() async throws {

@@ -32,13 +32,13 @@ struct ServiceDeadlineTests {
         }
     }
 
-    @Test("ends the call of a request that declares none")
+    @Test("the deadline of a service ends the call of a request that declares none")
     func undeclared() async throws {
         let end = try await end(of: Self.request)
         #expect(end == (.deadline(.seconds(2)), .seconds(2)))
     }
 
-    @Test("gives way to the request's own, and to its word that it has none")
+    @Test("a service's deadline gives way to the request's own, and to a request's lack of one")
     func declared() async throws {
         let own = try await end(of: Self.request.with { $0.deadline = .seconds(5) })
         #expect(own == (.deadline(.seconds(5)), .seconds(5)))
@@ -52,7 +52,7 @@ struct ServiceDeadlineTests {
         #expect(end == (.invalidRequest(.notPositive(parameter: "deadline")), .zero))
     }
 
-    @Test("does not end a download")
+    @Test("the deadline of a service does not end a download")
     func download() async throws {
         let folder = try TemporaryFolder()
         let target = folder.url.appendingPathComponent("file")
@@ -69,7 +69,7 @@ struct ServiceDeadlineTests {
         #expect(try Data(contentsOf: target).count == 8)
     }
 
-    @Test("counts in what diagnose says of attempts that do not fit")
+    @Test("a service's deadline counts when diagnose() checks whether attempts fit")
     func diagnosis() {
         let service = AnyHttpService<HttpError>(apiUrl: "api.example.com", retrierFactory: BackoffRetrier.factory())
         let strict = service.with { $0.deadline = .seconds(90) }

@@ -245,7 +245,7 @@ struct StreamedResponseTests {
         #expect(try await Export().schedule(with: looked).collected(limit: 10) == Data("ab".utf8))
     }
 
-    @Test("redirects are followed")
+    @Test("redirects of a streamed response are followed")
     func redirect() async throws {
         let transport = ScriptedTransport(.status(302, header: ["Location": "/other"]), .chunks(data("ab")))
         let body = try await Export().schedule(with: service(transport))

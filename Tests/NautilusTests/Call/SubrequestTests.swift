@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("What a subrequest does, and what it says of the attempt")
+@Suite("Subrequests and their attempt")
 struct SubrequestDeliveryTests {
     private static let subrequest = HttpRequest(url: .broken("https://api.example.com/status"))
 

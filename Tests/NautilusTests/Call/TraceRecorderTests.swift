@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("The trace says what happened and why")
+@Suite("The content of a trace")
 struct TraceRecorderTests {
     @Test("a success has the trace of its failures, and prints as a timeline")
     func timeline() async throws {

@@ -69,14 +69,14 @@ struct UploadTimeoutTests {
         }
     }
 
-    @Test("bounds each part, and then the answer, and not all of them together")
+    @Test("an upload's timeout bounds each part, and then the answer, and not all of them together")
     func parts() async throws {
         #expect(try await outcome(of: stream, pause: 9) == ("3", .seconds(36)))
         #expect(try await outcome(of: stream, pause: 11) == (timeout, .seconds(10)))
         #expect(try await outcome(of: stream, pause: 9, answer: 11) == (timeout, .seconds(37)))
     }
 
-    @Test("bounds each part of a file, and of bytes in memory whose transport tells of parts")
+    @Test("an upload's timeout bounds each part of a file, and of bytes if the transport reports parts")
     func bytes() async throws {
         let folder = try TemporaryFolder()
         let many = Data(count: 4 * 65_536)
@@ -86,7 +86,7 @@ struct UploadTimeoutTests {
         }
     }
 
-    @Test("is told anew by a timer as well")
+    @Test("an upload's timeout begins anew with each part, by a timer as well")
     func alarm() async throws {
         let clock = ManualClock()
         let stopwatch = Stopwatch(clock)

@@ -77,7 +77,7 @@ struct JsonRequestTests {
         #expect(try OwnDecoder().decode(Data("86400".utf8)) == Date(timeIntervalSince1970: 86_400))
     }
 
-    @Test("names are as they are, or snake case both ways")
+    @Test("JSON names are as they are declared, or snake case both ways")
     func snakeCase() throws {
         let note = Note(noteTitle: "t", lastEdit: 1)
         for (request, text) in [
@@ -89,7 +89,7 @@ struct JsonRequestTests {
         }
     }
 
-    @Test("through `any Request` the same decoding is chosen")
+    @Test("the same decoding is chosen through `any Request`")
     func existential() throws {
         func decode(_ request: some Request, _ text: String) throws -> Any { try request.decode(Data(text.utf8)) }
         #expect(try decode(Text(), #""x""#) as? String == #""x""#)

@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("A request with some properties replaced, and the timeout of one that declares none")
+@Suite("Requests with replaced properties")
 struct RequestConfigurationTests {
     struct Plain: Request {
         typealias Result = String
@@ -15,7 +15,7 @@ struct RequestConfigurationTests {
     private let transport = ScriptedTransport(.reply(status: 200, text: "ok"), afterLast: .repeat)
     private var service: AnyHttpService<HttpError> { AnyHttpService(apiUrl: "api.example.com", transport: transport) }
 
-    @Test("with replaces the properties that are set, and keeps the request's others")
+    @Test("`with` replaces the properties that are set, and keeps the request's others")
     func replaced() async throws {
         let request = Plain().with {
             #expect($0.timeout == .ofService && $0.priority == .normal && $0.allowsHedging && !$0.isAnonymous)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Documentation {
-    @Suite("What the README and the guides claim")
+    @Suite("Claims of the README and the guides")
     struct GuideClaimsTests {
         @Test("F30: the module of the guide has at most 290 lines, handles both ends of a session, and is observed")
         func wholeModule() throws {

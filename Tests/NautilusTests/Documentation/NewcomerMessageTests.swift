@@ -2,7 +2,7 @@ import Testing
 
 extension Documentation {
     @Suite(
-        "What the compiler says to a newcomer",
+        "Compiler messages for common mistakes",
         .enabled(if: SwiftCompiler.isAvailable, "there is no compiler on this platform")
     )
     struct NewcomerMessageTests {
@@ -46,7 +46,7 @@ extension Documentation {
             }
         }
 
-        @Test("F28: who makes a BackoffRetrier is told of its factory", arguments: ["maxAttempts: 3", ""])
+        @Test("F28: code that makes a BackoffRetrier is told of its factory", arguments: ["maxAttempts: 3", ""])
         func factory(arguments: String) async throws {
             let complaints = try await Self.complaints(about: "_ = BackoffRetrier(\(arguments))")
             #expect(complaints.contains("a service takes a factory: BackoffRetrier.factory()"), "\(complaints)")

@@ -20,7 +20,7 @@ extension Documentation {
             (#"ScriptedReply.status(404, headers: ["A": "b"])"#, "expected '_:header:'"),
         ]
 
-        @Test("the compiler names ours", arguments: calls)
+        @Test("the compiler names this library's label for another library's", arguments: calls)
         func named(call: String, text: String) async throws {
             let script = "import Foundation\nimport Nautilus\nimport NautilusTesting\n_ = \(call)\n"
             #expect(try await SwiftCompiler.complaints(about: script).contains(text))

@@ -28,7 +28,7 @@ private struct Number: Request, Hashable {
     }
 }
 
-@Suite("CallInterceptor: what it changes and sends", .endsInTime)
+@Suite("CallInterceptor: changes and sends", .endsInTime)
 struct CallChangeTests {
     @Test("a POST subrequest is not made again since the answer cannot be read", arguments: [HttpMethod.post, .get])
     func postSubrequest(method: HttpMethod) async throws {

@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("An interceptor that tells how long the answer is waited for")
+@Suite("An interceptor that reports the remaining time")
 struct RequestTimeoutHeaderTests {
     /// The field's value for an attempt with these limits.
     private func field(

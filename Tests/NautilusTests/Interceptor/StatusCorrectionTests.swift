@@ -8,7 +8,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("A whole service's word for a status that the server does not use", .endsInTime)
+@Suite("The status correction of a service", .endsInTime)
 struct StatusCorrectionTests {
     private static func expired(_ status: Int) -> StatusCorrection {
         StatusCorrection { $0.status == status ? 401 : nil }

@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("What the server has rejected with a time to come back may wait for it")
+@Suite("Rejections with a time to come back")
 struct PatienceTests {
     /// The calls of one client, and what the server saw of them.
     private struct Run {
@@ -64,7 +64,7 @@ struct PatienceTests {
         #expect(run.sends == 280)
     }
 
-    @Test("C30: with a gate all succeed, and few are sent away twice")
+    @Test("C30: with a gate, a hundred rejected calls all succeed, and few are rejected twice")
     func gated() async throws {
         let run = try await run(100, gated: true) { RejectingServer(tokens: 10, status: 429, clock: $0) }
         #expect(run.succeeded == 100)
@@ -146,7 +146,7 @@ struct PatienceTests {
     }
 
     @Test(
-        "what a retry is charged as",
+        "a retry costs what its failure and its Retry-After say",
         arguments: [
             (429, true, .postponed), (429, false, .throttling), (503, true, .unavailable), (503, false, .failure),
             (500, true, .failure), (502, false, .failure),

@@ -3,7 +3,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("What a server's Retry-After does to a call")
+@Suite("The effect of a Retry-After on a call")
 struct RetryAfterRetryTests {
     @Test(
         "A6: an attempt never comes before Retry-After: 2, and is drawn in as much time again",
@@ -24,7 +24,7 @@ struct RetryAfterRetryTests {
         #expect(outcome.trace.attempts[0].decision?.reason == .retryAfter(.seconds(2)))
     }
 
-    @Test("whoever is sent away again is drawn in twice as much time, and in no more than 10 s")
+    @Test("a call that is rejected again comes back within twice as much time, and within 10 s")
     func sentAwayAgain() async throws {
         let retrier = BackoffRetrier.factory(
             .standard.with {
@@ -133,7 +133,7 @@ struct RetryAfterRetryTests {
     }
 
     @Test(
-        "A9: garbage is ignored",
+        "A9: an unreadable Retry-After is ignored",
         arguments: ["-1", "abc", "1.5s", "", String(repeating: "x", count: 1_000_000), "2 seconds", "٣"]
     )
     func garbage(_ value: String) async throws {

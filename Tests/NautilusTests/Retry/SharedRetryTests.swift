@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusCaching
 @testable import NautilusHTTP
 
-@Suite("What calls agree on that were given one answer", .endsInTime)
+@Suite("Calls that share an answer and retry", .endsInTime)
 struct SharedRetryTests {
     private static func service(
         _ clock: ManualClock,

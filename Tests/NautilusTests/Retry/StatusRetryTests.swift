@@ -4,7 +4,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("Which answers are retried")
+@Suite("The statuses that are retried")
 struct StatusRetryTests {
     @Test("A1: a GET that meets 503 twice succeeds at the third attempt")
     func eventualSuccess() async throws {
@@ -37,7 +37,7 @@ struct StatusRetryTests {
     }
 
     @Test(
-        "A2: nor is it if a retrier of one's own insists, unless that allows it to be executed twice",
+        "A2: a POST is not retried if a custom retrier insists, unless that allows a second execution",
         arguments: [false, true]
     )
     func insisting(evenIfExecuted: Bool) async throws {

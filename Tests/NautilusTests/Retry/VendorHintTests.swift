@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("How long to wait, as vendors say it")
+@Suite("Vendors' fields for the time to wait")
 struct VendorHintTests {
     private static let hints: [(HttpHeader, Duration)] = [
         (["Retry-After": "2"], .seconds(2)), (["Retry-After": "0.5"], .seconds(1)),

@@ -5,7 +5,7 @@ import Testing
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 
-@Suite("diagnose() lists what contradicts itself, and nothing else")
+@Suite("Contradictions that diagnose() lists")
 struct DiagnosisTests {
     @Test("diagnose() finds nothing in a service whose rules fit together", arguments: DiagnosisCase.sound)
     func sound(_ sound: DiagnosisCase) {

@@ -236,7 +236,7 @@ struct NearMissTests {
         AnyHttpService(apiUrl: "api.example.com").diagnose(request).map(\.description)
     }
 
-    @Test("each type is told of once")
+    @Test("a finding about a type is reported once")
     func once() {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }

@@ -76,7 +76,7 @@ struct OverridingTests {
         #expect(service.header["X-B"] == "mine")
     }
 
-    @Test("with overrides the base URL, with and without a scheme")
+    @Test("`with` overrides the base URL, with and without a scheme")
     func address() async throws {
         let transport = ScriptedTransport(.reply(text: "ok"), afterLast: .repeat)
         let base = Original(transport: transport)

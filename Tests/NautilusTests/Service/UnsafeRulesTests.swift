@@ -3,7 +3,7 @@ import NautilusTesting
 import TestSupport
 import Testing
 
-@Suite("diagnose() tells where a credential goes astray")
+@Suite("Unsafe credentials that diagnose() lists")
 struct UnsafeRulesTests {
     /// A service whose retriers are composed in the order given; backoff has the coordinator for a gate.
     private static func service(
@@ -64,7 +64,7 @@ struct UnsafeRulesTests {
         #expect(findings == [])
     }
 
-    @Test("nowhere does one go out with that of a user who has signed out", arguments: [true, false])
+    @Test("no retry goes out with the credential of a user who has signed out", arguments: [true, false])
     func signedOutAtGate(authorizesFirst: Bool) async throws {
         let (error, sentAfterwards, _) = try await Self.held(authorizesFirst: authorizesFirst) { world in
             world.coordinator.signOut()
@@ -177,7 +177,7 @@ struct UnsafeRulesTests {
     }
 
     @Test(
-        "each says what to do",
+        "each finding about an unsafe credential says what to do",
         arguments: [
             (
                 .authorizationBehindRetries,

@@ -122,7 +122,10 @@ struct CompletionTests {
         }
     }
 
-    @Test("whenever it is cancelled, the handler is called exactly once", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "the handler of a cancelled call is called exactly once, whenever it is cancelled",
+        arguments: 0..<200 as Range<UInt64>
+    )
     func races(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
             let calls = 10

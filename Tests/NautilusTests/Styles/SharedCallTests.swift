@@ -6,7 +6,7 @@ import Testing
 @testable import NautilusCombine
 @testable import NautilusHTTP
 
-@Suite("A call for several takers", .endsInTime)
+@Suite("A call shared by several callers", .endsInTime)
 struct SharedCallTests {
     /// A receiver of outcomes.
     private final class Taker: Sendable {
@@ -144,7 +144,7 @@ struct SharedCallTests {
     }
 
     @Test(
-        "in any order of asking and leaving one call is answered at most, and every other was cancelled",
+        "a shared call is answered at most once, in any order of asking and leaving",
         arguments: 0..<200 as Range<UInt64>
     )
     func interleavings(seed: UInt64) async throws {

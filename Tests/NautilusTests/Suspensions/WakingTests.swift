@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("Signing out wakes a call", .endsInTime)
+@Suite("Calls that a sign-out wakes", .endsInTime)
 struct WakingTests {
     enum Wait: CaseIterable, Sendable {
         case gate, queue, pace, backoff, offline, refresh, rejectedRefresh, coalescing

@@ -7,7 +7,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("Errors, traces and observers print each fact once, in plain words")
+@Suite("The texts of errors, traces and observers")
 struct PrintedTextsTests {
     private static let codes: [(URLError.Code, String)] = [
         (.networkConnectionLost, "connection lost"), (.timedOut, "timed out"), (.cannotFindHost, "host not found"),

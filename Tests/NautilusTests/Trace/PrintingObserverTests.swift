@@ -6,7 +6,7 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("What a developer reads of calls")
+@Suite("Printed errors and traces")
 struct PrintingObserverTests {
     @Test("PrintingObserver prints a line for each attempt, without header, query and body")
     func lines() async throws {
@@ -89,7 +89,7 @@ struct PrintingObserverTests {
         #expect(error?.kind == .invalidRequest(.emptyRouteComponent(index: 0)) && error?.stage == .build)
     }
 
-    @Test("a refresh has its lines")
+    @Test("a refresh is printed in lines of its own")
     func refresh() {
         let lines = Locked<[String]>([])
         let observer = PrintingObserver { line in lines.withLock { $0.append(line) } }

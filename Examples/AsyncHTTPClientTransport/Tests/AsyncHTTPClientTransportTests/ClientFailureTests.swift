@@ -4,7 +4,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("What the client does not send is not sent, and says so", .timeLimit(.minutes(10)))
+@Suite("Requests that the client does not send", .timeLimit(.minutes(10)))
 struct ClientFailureTests {
     @Test(
         "a host that does not exist, a scheme that is not HTTP, a literal where nobody listens: not sent",

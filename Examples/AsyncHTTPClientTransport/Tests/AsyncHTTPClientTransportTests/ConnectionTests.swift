@@ -6,7 +6,7 @@ import Testing
 
 @testable import AsyncHTTPClientTransport
 
-@Suite("Connections are kept, shared and given back", .timeLimit(.minutes(10)))
+@Suite("Kept and shared connections", .timeLimit(.minutes(10)))
 struct ConnectionTests {
     @Test("exchanges one after the other share a connection, streamed or not")
     func kept() async throws {

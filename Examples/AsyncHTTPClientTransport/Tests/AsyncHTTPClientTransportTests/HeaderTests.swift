@@ -4,7 +4,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A header goes out as it was declared", .timeLimit(.minutes(10)))
+@Suite("The header that is sent", .timeLimit(.minutes(10)))
 struct HeaderTests {
     @Test("fields keep their order, their case, and each value its line")
     func order() async throws {

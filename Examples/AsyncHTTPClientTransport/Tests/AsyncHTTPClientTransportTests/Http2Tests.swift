@@ -9,7 +9,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A server that speaks HTTP/2 over TLS gets it", .timeLimit(.minutes(10)))
+@Suite("HTTP/2 over TLS", .timeLimit(.minutes(10)))
 struct Http2Tests {
     @Test(
         "exchanges at once share one connection, whole and streamed, with a body and without",

@@ -4,7 +4,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("A streamed body is sent while it is made", .timeLimit(.minutes(10)))
+@Suite("Streamed request bodies", .timeLimit(.minutes(10)))
 struct StreamedUploadTests {
     @Test("a request's chunks are sent as they come, with their length if it is known", arguments: [nil, Int64(6)])
     func upload(length: Int64?) async throws {

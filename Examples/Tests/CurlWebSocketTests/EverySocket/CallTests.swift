@@ -4,7 +4,7 @@ import NautilusTesting
 import NotesAPI
 import Testing
 
-@Suite("A socket is opened on the path of every call", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("Sockets and the path of a call", .whereAvailable, .timeLimit(.minutes(10)))
 struct CallTests {
     private let refreshes = Shared(0)
 

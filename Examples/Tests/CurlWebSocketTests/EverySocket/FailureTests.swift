@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A failed opening says what the server may have done", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("The delivery of a failed opening", .whereAvailable, .timeLimit(.minutes(10)))
 struct FailureTests {
     @Test("a connection that is refused: not sent")
     func refused() async throws {

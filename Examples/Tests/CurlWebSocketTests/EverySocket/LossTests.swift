@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("A connection that is lost is replaced", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("The next connection after a lost one", .whereAvailable, .timeLimit(.minutes(10)))
 struct LossTests {
     @Test("a socket that is cut within a frame reconnects after the backoff's delay, on the service's clock")
     func cut() async throws {

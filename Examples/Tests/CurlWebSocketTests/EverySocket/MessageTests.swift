@@ -5,7 +5,7 @@ import NautilusStreams
 import NautilusTesting
 import Testing
 
-@Suite("A stream request over a real server of another maker", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("A stream request to a third-party server", .whereAvailable, .timeLimit(.minutes(10)))
 struct MessageTests {
     struct Line: Codable, Hashable, Sendable {
         let text: String

@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Who is slow holds up the other side, over a real socket", .whereAvailable, .timeLimit(.minutes(10)))
+@Suite("Backpressure over a real socket", .whereAvailable, .timeLimit(.minutes(10)))
 struct PressureTests {
     /// More than the system's buffers hold on both sides together, in messages of 256 KiB.
     private static let messageCount = 1000

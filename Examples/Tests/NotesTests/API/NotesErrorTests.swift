@@ -3,7 +3,7 @@ import Nautilus
 import NotesAPI
 import Testing
 
-@Suite("What the app does about a failure")
+@Suite("The app's reaction to a failure")
 struct NotesErrorTests {
     private struct Failure: Error {}
 

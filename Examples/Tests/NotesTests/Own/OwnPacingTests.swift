@@ -45,7 +45,7 @@ private struct GetPage: Request {
     func decode(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 }
 
-@Suite("A pacing of one's own has what the built-in one has")
+@Suite("A custom pacing, by the public API")
 struct OwnPacingTests {
     /// Makes calls at once, of a server that answers after 300 ms.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

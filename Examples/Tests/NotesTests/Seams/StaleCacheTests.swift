@@ -3,7 +3,7 @@ import Nautilus
 import NautilusTesting
 import Testing
 
-@Suite("A cache of one's own, written with the public API alone", .timeLimit(.minutes(10)))
+@Suite("A custom cache over real sockets", .timeLimit(.minutes(10)))
 struct StaleCacheTests {
     private struct Numbers: JsonRequest {
         typealias Result = [Int]

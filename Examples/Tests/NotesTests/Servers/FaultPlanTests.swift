@@ -31,7 +31,7 @@ struct FaultPlanTests {
         #expect(delays.allSatisfy { $0 >= .milliseconds(10) && $0 <= .milliseconds(60) })
     }
 
-    @Test("no plan, no faults")
+    @Test("a server without a fault plan has no faults")
     func none() {
         #expect(!(0..<1_000).contains { FaultPlan.none.fault(ofRequest: $0) != nil })
     }

@@ -42,7 +42,7 @@ struct RequestLimiterTests {
         #expect(Self.taken(at: 0, 0, 0, 9_000, 9_000, 9_000, 9_000) == [true, true, true, true, true, true, false])
     }
 
-    @Test("with nodelay all that are taken are served at once; else each waits for its turn at the rate")
+    @Test("with nodelay, all accepted requests are served at once; otherwise each waits for its slot at the rate")
     func delays() {
         var (prompt, delaying) = (Self.limiter(), Self.limiter(isDelaying: true))
         #expect((1...3).map { _ in prompt.ask("app", at: .zero).delay } == [.zero, .zero, .zero])

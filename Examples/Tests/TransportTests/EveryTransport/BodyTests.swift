@@ -3,7 +3,7 @@ import Nautilus
 import ScriptedSockets
 import Testing
 
-@Suite("Bodies arrive as they were declared", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("Request bodies on the wire", .timeLimit(.minutes(10)), .whereAvailable)
 struct BodyTests {
     private struct Send: Request {
         typealias Result = Void

@@ -4,7 +4,7 @@ import NautilusTesting
 import ScriptedSockets
 import Testing
 
-@Suite("The transport keeps every promise of a transport", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("The conformance of the transport", .timeLimit(.minutes(10)), .whereAvailable)
 struct ConformanceTests {
     /// Names only: the origin is known once a server runs.
     private static let names = checks(origin: URL(fileURLWithPath: "/")).map(\.name)

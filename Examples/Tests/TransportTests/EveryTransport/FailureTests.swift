@@ -4,7 +4,7 @@ import ScriptedSockets
 import Testing
 
 @Suite(
-    "Every failure on the wire becomes a typed error that says what the server may have done",
+    "Typed errors for failures on the wire",
     .timeLimit(.minutes(10)),
     .whereAvailable
 )

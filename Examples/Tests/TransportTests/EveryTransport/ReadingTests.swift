@@ -4,7 +4,7 @@ import NautilusStreams
 import ScriptedSockets
 import Testing
 
-@Suite("Responses are read while they come, over real sockets", .timeLimit(.minutes(10)), .whereAvailable)
+@Suite("Streamed responses over real sockets", .timeLimit(.minutes(10)), .whereAvailable)
 struct ReadingTests {
     private struct Read: Request {
         typealias Result = HttpBodyStream

@@ -11,7 +11,7 @@ struct SessionEndTests {
         var route: HttpRoute { [path] }
     }
 
-    @Test("is not sent when its user has signed out meanwhile, and the connection is the next one's")
+    @Test("a request that waits for a connection is not sent once its user has signed out")
     func signedOut() async throws {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.run { connection in

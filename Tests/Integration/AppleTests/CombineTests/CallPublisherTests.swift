@@ -168,7 +168,7 @@ struct CallPublisherTests {
         }
     }
 
-    @Test("with status, header and trace, if asked for")
+    @Test("a publisher has status, header and trace, if asked for")
     func response() async throws {
         try await simulate { clock, _ in
             let transport = Self.transport(clock, .reply(status: 201, header: ["X-A": "1"], text: "ok"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PlantedFaults
 
-@Suite("Which faults are planted where")
+@Suite("The places of planted faults")
 struct FaultFinderTests {
     @Test("A comparison's boundary is moved, and a condition is made false and true")
     func conditions() {

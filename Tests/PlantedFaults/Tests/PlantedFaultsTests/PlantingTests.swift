@@ -2,7 +2,7 @@ import Testing
 
 @testable import PlantedFaults
 
-@Suite("How faults are written into a source, numbered, chosen and reported")
+@Suite("The planting of faults")
 struct PlantingTests {
     @Test("Faults in one place are nested, each behind its number")
     func nested() throws {

@@ -2,7 +2,7 @@ import DemoServers
 import Foundation
 import Testing
 
-@Suite("Clients and how they prove themselves", .timeLimit(.minutes(10)))
+@Suite("The authentication of clients", .timeLimit(.minutes(10)))
 struct ClientRequestTests {
     private static let secret = DemoClient.service.secret ?? ""
 
