@@ -172,7 +172,7 @@ struct CoalescingSharingTests {
             let clock = simulation.clock
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(1), then: .reply(text: "ok")) }
             let service = Self.service(simulation, transport, [RequestCoalescing(), ConcurrencyLimit(1)])
-            // The calls that stand in line before the prefetch.
+            // The calls that queue before the prefetch.
             async let before = Self.outcomes(of: 3, Ping(route: ["others"], header: ["X-Number": "1"]), with: service)
             try await clock.sleep(for: .milliseconds(1))
             async let more = Self.outcomes(of: 1, Ping(route: ["more"]), with: service)

@@ -231,7 +231,7 @@ struct CircuitBreakerTests {
     }
 }
 
-/// Has every request stand in line for a connection, and never answers.
+/// Has every request queue for a connection, and never answers.
 private struct SilentTransport: HttpTransport {
     let clock: ManualClock
     let wait: Duration

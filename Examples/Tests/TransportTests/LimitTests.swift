@@ -48,7 +48,7 @@ struct LimitTests {
         }
     }
 
-    @Test("no more connections than configured: the rest waits in line")
+    @Test("no more connections than configured: the rest queues")
     func connections() async throws {
         let transport = URLSessionTransport(configuration: .init(connectionsPerHost: 2))
         let (released, release) = AsyncStream.makeStream(of: Void.self)

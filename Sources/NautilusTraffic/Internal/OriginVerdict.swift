@@ -88,7 +88,7 @@ extension OriginVerdict {
 extension HttpError {
     /// Whether most of the attempt's time passed after its request was sent.
     ///
-    /// A call that waited in line until its deadline says nothing about the server, whether it was sent at the last
+    /// A call that queued until its deadline says nothing about the server, whether it was sent at the last
     /// moment or not at all.
     fileprivate func hasWaitedForServer(of time: Duration) -> Bool {
         guard let exchange, stage != .intercept else { return false }

@@ -78,7 +78,7 @@ struct MessageStreamEndTests: WebSocketSuite {
     func inFlight() async throws {
         let transport = ScriptedWebSocketTransport(
             .accept { socket in
-                // The second message stands in line when it breaks.
+                // The second message queues when it breaks.
                 while socket.pingCount == 0 { await Task.yield() }
                 socket.drop()
             },

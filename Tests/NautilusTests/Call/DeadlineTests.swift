@@ -137,7 +137,7 @@ struct DeadlineTests {
         #expect(transport.count == 0)
     }
 
-    @Test("standing in line for a connection does not use up the timeout, to the nanosecond", arguments: [3, 10, 25])
+    @Test("queueing for a connection does not use up the timeout, to the nanosecond", arguments: [3, 10, 25])
     func connectionWait(seconds: Int) async throws {
         let outcome = try await outcome(of: Ping(timeout: .seconds(10)), retrier: .never) { clock in
             ScriptedTransport(clock: clock) { _, context in

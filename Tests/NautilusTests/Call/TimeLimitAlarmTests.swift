@@ -39,7 +39,7 @@ struct TimeLimitAlarmTests {
         #expect(!alarm.end())
     }
 
-    @Test("standing in line for a connection does not count")
+    @Test("queueing for a connection does not count")
     func waiting() async throws {
         let passed = Counter()
         let wait = ExchangeProgress(Stopwatch(manual))
@@ -48,7 +48,7 @@ struct TimeLimitAlarmTests {
         try await manual.waitForSleepers(count: 1)
         wait.beginWaiting()
         manual.advance(by: .seconds(10))
-        // It is set again, for the ten seconds in line.
+        // It is set again, for the ten seconds in the queue.
         try await manual.waitForSleepers(count: 1)
         manual.advance(by: .seconds(5))
         wait.endWaiting()

@@ -10,7 +10,7 @@ extension AsyncHTTPClientTransport {
         ///
         /// 64 MiB, as `URLSessionTransport` has it: far above any document an API answers with.
         public var responseLimit: Int
-        /// How many exchanges one host gets at once; further ones wait in line.
+        /// How many exchanges one host gets at once; further ones queue.
         ///
         /// 8, as async-http-client has it; raise it for a server that talks much to few others.
         public var connectionsPerHost: Int

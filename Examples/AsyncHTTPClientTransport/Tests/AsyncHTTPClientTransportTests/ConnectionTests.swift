@@ -26,7 +26,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("no more at once than configured: the rest waits in line, and leaves it when it is cancelled")
+    @Test("no more at once than configured: the rest queues, and leaves when it is cancelled")
     func line() async throws {
         let transport = AsyncHTTPClientTransport(configuration: .init(connectionsPerHost: 1))
         try await ScriptedServer.run { connection in

@@ -30,7 +30,7 @@ struct SessionEndTests {
             async let slow = Get(path: "slow").schedule(with: service)
             await server.firstConnection()
             async let waiting = failure(of: Get(path: "waiting"), with: service)
-            // Long enough to stand in line, nearly always; else the test proves less, and does not fail.
+            // Long enough to queue, nearly always; else the test proves less, and does not fail.
             try await Task.sleep(for: .milliseconds(100))
             coordinator.signOut()
             coordinator.signIn("bert")

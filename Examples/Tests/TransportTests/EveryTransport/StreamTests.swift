@@ -158,7 +158,7 @@ struct StreamTests {
         }
     }
 
-    @Test("no more at once than configured: the rest waits in line, and leaves it when it is cancelled")
+    @Test("no more at once than configured: the rest queues, and leaves when it is cancelled")
     func line() async throws {
         let transport = TransportUnderTest.make(connectionsPerHost: 1)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
