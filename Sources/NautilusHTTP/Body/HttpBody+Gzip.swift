@@ -27,16 +27,16 @@ import Foundation
     private struct GzippedChunks: AsyncSequence, Sendable {
         typealias Element = Data
 
-        package let stream: HttpBodyStream
+        let stream: HttpBodyStream
 
         func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: stream.makeAsyncIterator()) }
 
         struct AsyncIterator: AsyncIteratorProtocol {
             var chunks: HttpBodyStream.AsyncIterator
             var encoder: GzipEncoder?
-            package var isOver = false
+            var isOver = false
 
-            package mutating func next() async throws -> Data? {
+            mutating func next() async throws -> Data? {
                 guard !isOver else { return nil }
                 let encoder = try encoder ?? GzipEncoder()
                 self.encoder = encoder

@@ -51,7 +51,7 @@ extension HttpBodyStream {
 private struct ReportedChunks: AsyncSequence, Sendable {
     typealias Element = Data
 
-    package let stream: HttpBodyStream
+    let stream: HttpBodyStream
     let report: @Sendable (Int64) -> Void
 
     func makeAsyncIterator() -> AsyncIterator {
@@ -64,7 +64,7 @@ private struct ReportedChunks: AsyncSequence, Sendable {
         var taken: Int64 = 0
         var reported: Int64 = 0
 
-        package mutating func next() async throws -> Data? {
+        mutating func next() async throws -> Data? {
             if taken > reported {
                 report(taken)
                 reported = taken
@@ -106,7 +106,7 @@ private struct ByteChunks: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         var rest: Data
 
-        package mutating func next() async throws -> Data? {
+        mutating func next() async throws -> Data? {
             guard !rest.isEmpty else { return nil }
             defer { rest = rest.dropFirst(FileChunks.size) }
             return Data(rest.prefix(FileChunks.size))
@@ -138,7 +138,7 @@ struct FileChunks: AsyncSequence, Sendable {
         let chunks: FileChunks
         var offset: Int64 = 0
 
-        package mutating func next() async throws -> Data? {
+        mutating func next() async throws -> Data? {
             guard offset < chunks.length else { return nil }
             let wanted = Int(Swift.min(Int64(FileChunks.size), chunks.length - offset))
             let chunk = try chunks.file.read(at: offset, upTo: wanted)

@@ -235,7 +235,7 @@ private struct JoinedChunks: AsyncSequence, Sendable {
         var sections: ArraySlice<MultipartEncoder.Section>
         var chunks: HttpBodyStream.AsyncIterator?
 
-        package mutating func next() async throws -> Data? {
+        mutating func next() async throws -> Data? {
             while true {
                 if let chunk = try await chunks?.next() { return chunk }
                 chunks = nil
@@ -286,7 +286,7 @@ extension String {
 
 /// The boundary between the parts of a form, which must not occur in any part (RFC 2046 §5.1.1).
 struct MultipartBoundary: Hashable {
-    package let text: String
+    let text: String
 
     /// Draws boundaries until one occurs in none of the parts in memory. Files and streams are not searched: 24 random
     /// characters out of 62 are less likely to occur in one than two random keys are to be equal.

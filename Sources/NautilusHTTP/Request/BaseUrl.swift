@@ -132,7 +132,7 @@ package final class BaseUrlMemo: Sendable {
     static let limit = 32
 
     private struct Key: Hashable {
-        package let text: String
+        let text: String
         let isSecure: Bool
 
         /// Compares bytes: texts that Unicode calls equivalent differ on the wire.
@@ -159,7 +159,7 @@ package final class BaseUrlMemo: Sendable {
     }
 
     /// How many bases are known now.
-    package var count: Int { known.withLock { $0.count } }
+    var count: Int { known.withLock { $0.count } }
 }
 
 /// Something that names the base of an API: `"api.example.com"`, `"http://localhost:8080/v1"`, a `URL`.

@@ -159,9 +159,9 @@ public final class HttpBodyStream: AsyncSequence, Sendable {
 /// The properties of a response's body by which it is read.
 package struct BodyOrigin: Sendable {
     /// The coders of the service that the body comes from; nil for the standard ones.
-    package var coders: JsonCoders.Carried?
+    var coders: JsonCoders.Carried?
     /// The declared charset of text.
-    package var charset = TextCharset.utf8
+    var charset = TextCharset.utf8
     /// Makes a failure of the call out of a reader's error; nil for a body that comes from no call.
     var failure: (@Sendable (any Error) -> any Error)?
 

@@ -201,13 +201,13 @@ extension UInt8 {
     package var isDigit: Bool { 0x30...0x39 ~= self }
 
     /// `0`…`9`, `A`…`F`, `a`…`f`.
-    package var isHexDigit: Bool { isDigit || 0x41...0x46 ~= self || 0x61...0x66 ~= self }
+    var isHexDigit: Bool { isDigit || 0x41...0x46 ~= self || 0x61...0x66 ~= self }
 
     /// `ALPHA` or `DIGIT`.
     package var isLetterOrDigit: Bool { isDigit || 0x41...0x5A ~= self || 0x61...0x7A ~= self }
 
     /// `ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
-    package var isUnreserved: Bool {
+    var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
         default: isLetterOrDigit
@@ -216,7 +216,7 @@ extension UInt8 {
 
     /// Whether the byte may occur in a URL after the authority: unreserved characters, reserved ones except brackets,
     /// and `%`.
-    package var isUrlCharacter: Bool {
+    var isUrlCharacter: Bool {
         switch Unicode.Scalar(self) {
         case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "#", "%": true
         default: isUnreserved

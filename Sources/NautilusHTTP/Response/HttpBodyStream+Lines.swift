@@ -17,7 +17,7 @@ extension HttpBodyStream {
         /// A line without its end.
         public typealias Element = String
 
-        package let stream: HttpBodyStream
+        let stream: HttpBodyStream
         let limit: Int
 
         /// Reads the body, which can be done only once if it is one-shot.
@@ -119,7 +119,7 @@ package struct LineSplitter: Sendable {
     }
 
     /// The bytes after the end of the last line; nil if there are none.
-    package mutating func rest() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
+    mutating func rest() throws(HttpBodyStream.ReadError) -> ArraySlice<UInt8>? {
         let rest = buffer[start...]
         (start, searched) = (buffer.count, buffer.count)
         return rest.isEmpty ? nil : try checked(rest)

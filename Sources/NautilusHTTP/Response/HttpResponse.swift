@@ -107,7 +107,7 @@ extension HttpResponse {
     }
 
     /// Gives the response the status and the header that count for its request.
-    package mutating func count(as status: Int, _ header: HttpHeader, _ delivery: Delivery) {
+    mutating func count(as status: Int, _ header: HttpHeader, _ delivery: Delivery) {
         var exchange = exchange
         exchange?.outcome = .answered(status: status)
         exchange?.delivery = delivery

@@ -16,9 +16,9 @@ package struct CallScope: Sendable {
     /// The call's number in this process, from 1.
     package let id: UInt64
     /// The numbers of the calls within which this one was made, the innermost first.
-    package let ancestorIds: [UInt64]
+    let ancestorIds: [UInt64]
     /// The type of the call's request.
-    package let requestType: any Any.Type
+    let requestType: any Any.Type
     /// How long the call may take; nil for no limit.
     package let deadline: Duration?
     /// The time since the call began, on the clock of its service.
@@ -39,7 +39,7 @@ package struct CallScope: Sendable {
     }
 
     /// The call that the current task works for; nil outside of all calls, and once it has ended.
-    package static var current: CallScope? {
+    static var current: CallScope? {
         entered.flatMap { scope in scope.isOver.withLock { $0 } ? nil : scope }
     }
 
@@ -62,7 +62,7 @@ package struct CallScope: Sendable {
     }
 
     /// Starts work that belongs to no call.
-    package static func leave<Value>(_ start: () -> Value) -> Value {
+    static func leave<Value>(_ start: () -> Value) -> Value {
         $entered.withValue(nil, operation: start)
     }
 
@@ -75,7 +75,7 @@ package struct CallScope: Sendable {
     /// bind.
     ///
     /// A duration rather than an instant, since a call within this one may have a service with another clock.
-    package var remaining: Duration? {
+    var remaining: Duration? {
         guard let deadline, task == Self.currentTask else { return nil }
         return max(.zero, deadline - stopwatch.elapsed)
     }

@@ -215,7 +215,7 @@ private enum DateFormError: PrintableError {
     }
 
     /// The decoding error, if the value is of the other kind; one of the value's type, if it is of neither.
-    package func found(in container: any SingleValueDecodingContainer, at path: [any CodingKey]) -> DecodingError {
+    func found(in container: any SingleValueDecodingContainer, at path: [any CodingKey]) -> DecodingError {
         let isOther = (try? container.decode(Double.self)) != nil || (try? container.decode(String.self)) != nil
         if container.decodeNil() {
             return .valueNotFound(Date.self, .init(codingPath: path, debugDescription: "There is no date."))

@@ -104,7 +104,7 @@ extension CallTrace {
             var latency: Duration?
             var connectionWait: Duration = .zero
             var connection: Connection?
-            package var duration: Duration
+            var duration: Duration
             var redirects: CallTrace.Redirects?
             var outcome: Outcome
             var delivery: Delivery

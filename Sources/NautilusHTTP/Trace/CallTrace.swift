@@ -182,7 +182,7 @@ extension CallTrace.Outcome: CustomStringConvertible {
         }
     }
 
-    package func text(after duration: Duration) -> String {
+    func text(after duration: Duration) -> String {
         switch self {
         case .succeeded(let status): "\(status) after \(duration.brief)"
         case .failed(let stage, .status(let status), let delivery) where stage == .validate:

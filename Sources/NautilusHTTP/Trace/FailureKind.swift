@@ -112,5 +112,5 @@ extension FailureKind.EnvironmentChange: PrintableError {
     }
 
     /// Where the service is now, without the path, which would not help a reader.
-    package var place: String { from == to ? "another environment at \(to)" : "\(to)" }
+    var place: String { from == to ? "another environment at \(to)" : "\(to)" }
 }

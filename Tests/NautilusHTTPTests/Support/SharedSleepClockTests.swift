@@ -3,6 +3,8 @@ import NautilusTesting
 import TestSupport
 import Testing
 
+@testable import NautilusHTTP
+
 @Suite("SharedSleepClock", .endsInTime)
 struct SharedSleepClockTests {
     let base = ManualClock()

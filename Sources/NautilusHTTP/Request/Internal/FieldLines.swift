@@ -27,7 +27,7 @@ struct FieldLines: Sendable {
     var fields: [HttpHeader.Field] { Self.fields(of: bytes) }
 
     /// The values of `name`, in order.
-    package func values(of name: HttpHeader.Name) -> [String] {
+    func values(of name: HttpHeader.Name) -> [String] {
         var values: [String] = []
         forEachValue(of: name) { values.append($0) }
         return values

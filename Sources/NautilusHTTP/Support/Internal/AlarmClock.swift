@@ -18,7 +18,7 @@ package protocol AlarmClock: Sendable {
 extension Clock<Duration> {
     /// The alarms of this clock; nil if it has none, and in a simulation for the standard library's clocks, whose
     /// alarms the simulation would not see.
-    package var alarms: (any AlarmClock)? {
+    var alarms: (any AlarmClock)? {
         // Types are compared rather than cast, since every attempt with a timeout comes here.
         if Self.self == ContinuousClock.self { return SimulatedSystem.current == nil ? sharedContinuousSleep : nil }
         if Self.self == SuspendingClock.self { return SimulatedSystem.current == nil ? sharedSuspendingSleep : nil }
@@ -56,7 +56,7 @@ private struct SleptAlarm {
     }
 
     /// Notes the alarm's number; returns true if nothing waits for the alarm any more.
-    package mutating func isOver(settingTo id: Int) -> Bool {
+    mutating func isOver(settingTo id: Int) -> Bool {
         self.id = id
         return waiter == nil
     }

@@ -44,7 +44,7 @@ extension Task where Failure == Never {
     ///
     /// On systems that support it, the task begins on the caller's thread, so that a request that takes only
     /// microseconds to send need not wake another thread.
-    package static func begin(_ operation: @escaping @Sendable () async -> Success) -> Task {
+    static func begin(_ operation: @escaping @Sendable () async -> Success) -> Task {
         let isCancelled = Task<Never, Never>.isCancelled
         let start: @Sendable () async -> Success = {
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }

@@ -7,7 +7,7 @@ package struct HttpDate: Hashable, Sendable {
     /// The moment, rounded down to a second.
     package let secondsSince1970: Int64
     /// The moment, rounded up to a second, for a wait that must not end early.
-    package let secondsRoundedUp: Int64
+    let secondsRoundedUp: Int64
 
     private typealias Word = Substring.UTF8View
 

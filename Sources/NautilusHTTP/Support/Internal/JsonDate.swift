@@ -27,7 +27,7 @@ enum JsonDate {
     ///
     /// - Parameter withFractions: Whether to write milliseconds, rounded; otherwise the time is rounded down to the
     ///   second.
-    package static func text(_ date: Date, withFractions: Bool) -> String? {
+    static func text(_ date: Date, withFractions: Bool) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
         // Far more than can be written, and still less than an integer holds.
         guard abs(interval) < 1e12 else { return nil }

@@ -8,7 +8,7 @@ package struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         let key: Key
         var value: Value
         var previous: Int
-        package var next: Int
+        var next: Int
     }
 
     /// The place of a neighbour that does not exist.

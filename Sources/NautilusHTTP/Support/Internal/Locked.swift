@@ -25,7 +25,7 @@
     @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     /// The block of memory, which lives as long as any copy of this.
-    package var object: AnyObject { storage }
+    var object: AnyObject { storage }
 
     package init(_ value: sending Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in

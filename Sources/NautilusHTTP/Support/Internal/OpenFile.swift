@@ -185,7 +185,7 @@ package struct SystemFailure: Error, Hashable {
     package let code: Int32
 
     /// Creates a failure from `errno`, so it has to come directly after the failed call.
-    package init(_ operation: String) {
+    init(_ operation: String) {
         self.init(operation, code: errno)
     }
 

@@ -3,29 +3,29 @@
 /// Cancelling `Task.sleep` wakes the task at once, but the runtime keeps its timer until it would have fired. With a
 /// timeout of 60 s and a thousand calls a second, that is sixty thousand timers of finished calls. Here a cancelled
 /// sleeper leaves behind at most one alarm, which then rings for the sleepers of that time.
-package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
+final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package typealias Instant = Base.Instant
 
     private let base: Base
     private let zero: Instant
     private let state = Locked(SharedSleepers())
 
-    package init(_ base: Base) {
+    init(_ base: Base) {
         self.base = base
         self.zero = base.now
     }
 
-    package var now: Instant { base.now }
-    package var minimumResolution: Duration { base.minimumResolution }
+    var now: Instant { base.now }
+    var minimumResolution: Duration { base.minimumResolution }
 
     /// How many sleepers there are now.
-    package var sleeperCount: Int { state.withLock { $0.count } }
+    var sleeperCount: Int { state.withLock { $0.count } }
 
     /// Sleeps until `deadline`.
     ///
     /// - Parameter tolerance: Ignored, since the alarm is shared with sleepers that may have no tolerance.
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
-    package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { $0.makeId() }
         let deadline = zero.duration(to: deadline)
         try await state.wait { state, waiter in
@@ -66,7 +66,7 @@ package final class SharedSleepClock<Base: Clock<Duration>>: Clock {
 }
 
 extension SharedSleepClock: AlarmClock {
-    package func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
+    func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
         let deadline = zero.duration(to: base.now) + delay
         return state.withLock { state in
             let id = state.makeId()
@@ -75,7 +75,7 @@ extension SharedSleepClock: AlarmClock {
         }
     }
 
-    package func cancelAlarm(_ id: Int) {
+    func cancelAlarm(_ id: Int) {
         _ = state.withLock { $0.remove(id) }
     }
 }
@@ -103,7 +103,7 @@ struct SharedSleepers {
     /// there is only one; each sleeper that is due before all others adds one.
     private var alarms: [Duration] = []
 
-    package var count: Int { queue.count }
+    var count: Int { queue.count }
 
     mutating func makeId() -> Int {
         lastId += 1
@@ -190,10 +190,10 @@ struct SharedSleepers {
 }
 
 /// Deadlines in order, each with its sleeper's number, as a binary heap.
-@usableFromInline package struct DeadlineHeap: Sendable {
+@usableFromInline struct DeadlineHeap: Sendable {
     private struct Alarm: Comparable {
         let deadline: Duration
-        package let id: Int
+        let id: Int
 
         static func < (left: Alarm, right: Alarm) -> Bool {
             left.deadline < right.deadline || left.deadline == right.deadline && left.id < right.id
@@ -202,16 +202,16 @@ struct SharedSleepers {
 
     private var alarms: [Alarm] = []
 
-    @usableFromInline package init() {}
+    @usableFromInline init() {}
 
-    @usableFromInline package var count: Int { alarms.count }
+    @usableFromInline var count: Int { alarms.count }
 
     /// The earliest deadline; of several equal ones, the one with the lowest number.
-    @usableFromInline package var first: (deadline: Duration, id: Int)? {
+    @usableFromInline var first: (deadline: Duration, id: Int)? {
         alarms.first.map { ($0.deadline, $0.id) }
     }
 
-    @usableFromInline package mutating func insert(_ id: Int, at deadline: Duration) {
+    @usableFromInline mutating func insert(_ id: Int, at deadline: Duration) {
         let alarm = Alarm(deadline: deadline, id: id)
         var child = alarms.count
         alarms.append(alarm)
@@ -222,7 +222,7 @@ struct SharedSleepers {
         alarms[child] = alarm
     }
 
-    @usableFromInline package mutating func removeFirst() {
+    @usableFromInline mutating func removeFirst() {
         let last = alarms.removeLast()
         guard !alarms.isEmpty else { return }
         var parent = 0
@@ -238,7 +238,7 @@ struct SharedSleepers {
     }
 
     /// Removes all deadlines except those whose number `isKept`.
-    @usableFromInline package mutating func keep(where isKept: (Int) -> Bool) {
+    @usableFromInline mutating func keep(where isKept: (Int) -> Bool) {
         // A sorted array is a heap.
         alarms = alarms.filter { isKept($0.id) }.sorted()
     }

@@ -13,7 +13,7 @@ package enum TextCharset: Hashable, Sendable {
 
     /// - Parameter label: The value of `charset`, in any case; single quotes, which some servers write for double ones,
     ///   are ignored, and an empty value declares nothing.
-    package init(label: String) {
+    init(label: String) {
         let label = label.trimmingCharacters(in: CharacterSet(charactersIn: " \t'\""))
         switch label.lowercased() {
         case "", "utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8": self = .utf8
@@ -63,7 +63,7 @@ struct TextTranscoder: Sendable {
     /// The text of the next piece, in UTF-8.
     ///
     /// - Throws: ``HttpBodyStream/UnknownCharset``.
-    package mutating func append(_ piece: Data) throws(HttpBodyStream.UnknownCharset) -> Data {
+    mutating func append(_ piece: Data) throws(HttpBodyStream.UnknownCharset) -> Data {
         guard let known = beginning else { return try transcoded(piece) }
         let bytes = known + piece
         beginning = bytes

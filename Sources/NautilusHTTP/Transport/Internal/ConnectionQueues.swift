@@ -14,7 +14,7 @@ where Waiter.ID: Sendable {
         /// The waiter's place in the order of all arrivals.
         let number: Int
 
-        package var id: Waiter.ID { waiter.id }
+        var id: Waiter.ID { waiter.id }
     }
 
     fileprivate struct Queue {

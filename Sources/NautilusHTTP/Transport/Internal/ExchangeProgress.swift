@@ -18,12 +18,12 @@ package struct ExchangeProgress: Sendable {
         /// How the exchange got its connection; nil until that is reported.
         var connection: CallTrace.Exchange.Connection?
         /// The answer as far as it has arrived; nil if its transport has not noted it.
-        package var answer: HttpResponse<Data>?
+        var answer: HttpResponse<Data>?
         /// Whether the transport has promised to report when it writes, and has not done so yet.
         var isConnecting = false
         /// When the last part of the body was sent; nil if none has been.
         var lastPart: Duration?
-        package var isOutOfTime = false
+        var isOutOfTime = false
     }
 
     private let stopwatch: Stopwatch
@@ -103,7 +103,7 @@ package struct ExchangeProgress: Sendable {
     }
 
     /// Notes that the attempt's timeout has passed.
-    package func noteTimeout() {
+    func noteTimeout() {
         state.withLock { $0.isOutOfTime = true }
     }
 

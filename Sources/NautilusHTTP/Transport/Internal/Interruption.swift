@@ -7,7 +7,7 @@ package struct Interruption: Sendable {
     struct State: Sendable {
         fileprivate var occurrence = Occurrence.awaited(by: nil)
         /// The timer; nil for an interruption without one.
-        package var timer: Timer?
+        var timer: Timer?
     }
 
     fileprivate enum Occurrence: Sendable {
