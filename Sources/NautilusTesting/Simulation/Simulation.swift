@@ -2,7 +2,6 @@ import Foundation
 import Nautilus
 
 /// A simulation that runs concurrent code in one thread, in an order that a seed decides, on a clock that never waits.
-///
 /// ```swift
 /// let results = try await Simulation(seed: seed).run { simulation in
 ///     let service = Notes(transport: server, clock: simulation.clock)
