@@ -66,9 +66,6 @@ public final class CachingServiceHook: ServiceHook {
         results.withLock { $0.removeAll { _ in true } }
     }
 
-    /// The hook itself, since it has a memory.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
-
     /// The hook of one call, which knows the call's account; it does nothing if there is none.
     public func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
         // An answer to an anonymous call is not for users, nor vice versa; an empty name does not distinguish users.

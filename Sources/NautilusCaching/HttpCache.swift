@@ -96,8 +96,6 @@ public final class HttpCache: CallInterceptor {
         return context.mayShare ? try await answer(question, next) : try await answerAnew(question, next)
     }
 
-    /// The cache itself, since it has a memory.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
     /// Outside of what shares exchanges.
     public var callTierStage: CallTierStage { .storing }
 

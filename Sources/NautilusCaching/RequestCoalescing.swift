@@ -89,8 +89,6 @@ public final class RequestCoalescing: CallInterceptor {
         }
     }
 
-    /// The object itself, since it knows the requests under way.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
     /// Inside of what answers from a store.
     public var callTierStage: CallTierStage { .sharing }
 

@@ -41,9 +41,6 @@
             self.configuration = configuration
         }
 
-        /// The transport itself, since it keeps connections.
-        public var sharedObjects: [any AnyObject & Sendable] { [self] }
-
         /// Sends `request` once; see `HttpTransport.send(_:context:)`.
         ///
         /// - Throws: `TransportError`; `HttpRequest.Invalid` for a method or a header that cannot be sent; the error of

@@ -154,7 +154,7 @@ extension ServiceSwitch {
     /// The selected service's, to which calls that begin now keep.
     public var configuration: ServiceConfiguration {
         #if DEBUG
-            NearMissWarnings.shared.check(self, isPartOfRefresh: CredentialWork.isRefresh)
+            RefreshWarnings.shared.check(Self.self, isPartOfRefresh: CredentialWork.isRefresh)
         #endif
         let present = present
         return present.configuration.with { configuration in

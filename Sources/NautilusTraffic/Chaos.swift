@@ -88,8 +88,6 @@ public final class Chaos: NetworkInterceptor {
 
     /// Next to the wire.
     public var networkStage: NetworkStage { .network }
-    /// The chaos itself, since it counts requests.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     private func takeNumber() -> Int? {
         state.withLock { state in

@@ -115,8 +115,6 @@ extension CircuitBreaker {
 extension CircuitBreaker {
     /// Asked last, so that a request that has waited is still held back if the circuit has opened meanwhile.
     public var networkStage: NetworkStage { .refusing }
-    /// The breaker itself.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
 }
 
 /// The state that a circuit breaker guards with its lock: the circuits, and the events that are still to be sent.

@@ -88,8 +88,6 @@ extension ConcurrencyLimit {
 extension ConcurrencyLimit {
     /// Outside the interceptors that wait for the server.
     public var networkStage: NetworkStage { .waitingForOthers }
-    /// The limit itself.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
 }
 
 /// The state that a concurrency limit guards with its lock: the slots of every origin, and the requests that wait for

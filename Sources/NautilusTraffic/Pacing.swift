@@ -217,6 +217,4 @@ extension Pacing {
 extension Pacing {
     /// Inside of what makes requests wait for others.
     public var networkStage: NetworkStage { .waitingForServer }
-    /// The object itself, since it knows what servers have said.
-    public var sharedObjects: [any AnyObject & Sendable] { [self] }
 }

@@ -12,9 +12,7 @@ public struct AuthorizationRetrier: Retrier {
 
     /// Makes one retrier per call; all share the coordinator.
     public static func factory(_ coordinator: RefreshCoordinator<Token>) -> AnyRetrierFactory {
-        AnyRetrierFactory(descriptions: [.authorization], sharingKey: SharingKey(ObjectIdentifier(coordinator))) {
-            AuthorizationRetrier(coordinator)
-        }
+        AnyRetrierFactory(sharingKey: SharingKey(ObjectIdentifier(coordinator))) { AuthorizationRetrier(coordinator) }
     }
 
     private init(_ coordinator: RefreshCoordinator<Token>) {

@@ -106,12 +106,20 @@ extension CredentialSource {
         _ write: @escaping @Sendable (_ credential: Credential, _ request: inout HttpRequest) throws -> Void,
         refusing refuses: @escaping @Sendable (HttpError) -> (any Error)?
     ) -> any RetrierFactory {
-        AnyRetrierFactory(
-            descriptions: [.authorization],
-            sharingKey: ObjectIdentifier(ofAny: self).map(SharingKey.init)
-        ) { [self] in
-            AuthorizationRetrier(authorizer: CallAuthorizer(self, write: write), refuses: refuses)
-        }
+        AuthorizationFactory(source: self, write: write, refuses: refuses)
+    }
+}
+
+private struct AuthorizationFactory<Source: CredentialSource>: RetrierFactory {
+    let source: Source
+    let write: @Sendable (Source.Credential, inout HttpRequest) throws -> Void
+    let refuses: @Sendable (HttpError) -> (any Error)?
+
+    var sharingKey: SharingKey? { ObjectIdentifier(ofAny: source).map(SharingKey.init) }
+    var anonymous: any RetrierFactory { NilRetrier.factory() }
+
+    func create<R: Request>(for request: R) -> any Retrier {
+        AuthorizationRetrier(authorizer: CallAuthorizer(source, write: write), refuses: refuses)
     }
 }
 

@@ -17,11 +17,11 @@ extension Call {
             ? answered : book.exchanges().first { $0.number == answered.root } ?? answered
         let origin = root.request.origin
         let hedging = bound.configuration.hedging
-        if book.hedge.isPaid, let budget = hedging?.budget?.budget(of: lastBuilt?.origin) {
+        if book.hedge.isPaid, let budget = hedging?.budget.budget(of: lastBuilt?.origin) {
             note(RetryCost(from: budget, for: .hedge))
         }
         var budgets = retrier.budgets(for: origin)
-        if let budget = hedging?.budget?.budget(of: origin) { budgets.append(budget) }
+        if let budget = hedging?.budget.budget(of: origin) { budgets.append(budget) }
         // The beginning of a stream does not yet prove that the server can bear it.
         let refundable = request.streamsResponse ? [] : paid
         for (index, budget) in budgets.enumerated() where !budgets[..<index].contains(where: { $0 === budget }) {

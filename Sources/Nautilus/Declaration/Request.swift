@@ -220,6 +220,11 @@ package protocol RequestOfAnother {
     var declared: Any { get }
 }
 
+extension RequestOfAnother {
+    /// The declared request that was not made from another one.
+    package var innermost: Any { (declared as? any RequestOfAnother)?.innermost ?? declared }
+}
+
 extension Duration {
     /// The timeout or deadline of a request that declares none, standing for the service's ``HttpService/timeout`` or
     /// ``HttpService/deadline``. As a plain duration, it is 60 s.

@@ -5,25 +5,19 @@ import Foundation
 /// neither a wrong list nor a wrong order can be written.
 ///
 /// Shared by all calls, so it is stateless or guards its own state.
-public protocol HttpInterceptor: ServicePart {
+public protocol HttpInterceptor: Sendable {
     /// The kind. A type that is both has to say which.
     var tier: InterceptorTier { get }
 
-    /// Whether it adds an `Idempotency-Key` to every request that is not idempotent, so that the request may be
-    /// repeated; for `HttpService.diagnose()`. Default: false.
-    var addsIdempotencyKeys: Bool { get }
-
-    /// The rules of its second sends, if it makes any: their shortest delay, budget, gate and latencies. Each success of
-    /// a call is recorded in the latencies and deposited in the budget. Default: nil, none. If you wrap `Hedging` in an
-    /// interceptor of your own, forward its rules.
-    var hedging: RetryDescription? { get }
+    /// The rules of its second sends, if it makes any. Each success of a call is recorded in the rules' latencies and
+    /// deposited in their budget. Default: nil, none. If you wrap `Hedging` in an interceptor of your own, forward its
+    /// rules.
+    var hedging: HedgingRules? { get }
 }
 
 extension HttpInterceptor {
-    /// Returns false.
-    public var addsIdempotencyKeys: Bool { false }
     /// None.
-    public var hedging: RetryDescription? { nil }
+    public var hedging: HedgingRules? { nil }
 }
 
 /// The tier of an interceptor.

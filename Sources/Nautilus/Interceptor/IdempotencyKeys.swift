@@ -23,9 +23,6 @@ public struct IdempotencyKeys: CallInterceptor {
         self.makeKey = makeKey ?? { UUID.random().uuidString }
     }
 
-    /// Returns true.
-    public var addsIdempotencyKeys: Bool { true }
-
     /// Adds a key if the request needs one and has none.
     public func intercept(
         _ request: HttpRequest,

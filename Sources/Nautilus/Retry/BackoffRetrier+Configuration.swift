@@ -24,7 +24,7 @@ extension BackoffRetrier {
         public var condition: RetryCondition = .standard
         /// The longest `Retry-After` that is waited for; after a longer one, the error surfaces at once, with the hint.
         /// Default: 60 s: a caller would rather get the error than wait longer.
-        public var retryAfterCap = Self.defaultRetryAfterCap
+        public var retryAfterCap = Duration.seconds(60)
         /// Bounds the retries of all calls together; when it refuses a retry, the error surfaces. Default:
         /// ``RetryBudgetScope/perOrigin``, a token bucket for each origin: when a server fails because of load, retries
         /// with backoff alone make it worse.
@@ -133,9 +133,6 @@ extension BackoffRetrier.Configuration {
 }
 
 extension BackoffRetrier.Configuration: RetrierFactory {
-    /// The default of the longest `Retry-After` to wait for.
-    static let defaultRetryAfterCap = Duration.seconds(60)
-
     /// Creates a retrier that follows these rules.
     public func create<R: Request>(for request: R) -> any Retrier {
         BackoffRetrier(self)
@@ -144,39 +141,8 @@ extension BackoffRetrier.Configuration: RetrierFactory {
     /// These rules: calls whose failures are retried in the same way, for as long, and from the same budget, are alike.
     public var sharingKey: SharingKey? { SharingKey(Key(self)) }
 
-    /// The description of these rules.
-    public var descriptions: [RetryDescription] {
-        [
-            RetryDescription(
-                maxAttempts: maxAttempts,
-                shortestDelays: shortestDelays,
-                retryAfterCap: retryAfterCap,
-                retriesNonIdempotentRequests: retriesNonIdempotentRequests,
-                budget: budget,
-                gate: gate,
-                latencies: latencies,
-                retriesUnauthorized: condition.verdict(for: HttpError(.status(401), stage: .validate)).isRetryable
-            )
-        ]
-    }
-
     /// The same rules with the gate's ``RetryGate/anonymous``.
     public var anonymous: any RetrierFactory { with { $0.gate = gate?.anonymous } }
-
-    /// The sum of all delays when every draw is the lowest.
-    private var shortestDelays: Duration {
-        var (sum, last) = (Duration.zero, Duration.zero)
-        // Capped: so many retries would be a loop rather than a policy, and adding up their delays would take too long.
-        for retry in 1..<max(1, min(maxAttempts, 1000)) {
-            last = backoff.delay(beforeRetry: retry, previous: last, random: LowestDraw()).clampedToCentury
-            sum = (sum + last).clampedToCentury
-        }
-        return sum
-    }
-
-    private struct LowestDraw: RandomSource {
-        func nextFraction() -> Double { 0 }
-    }
 }
 
 /// The rules that are equal in two policies whose calls fail alike.

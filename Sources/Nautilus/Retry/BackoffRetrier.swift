@@ -18,9 +18,7 @@ public struct BackoffRetrier: Retrier {
     ///
     /// - Parameter configuration: The rules that the retriers follow, and the objects that they share. Default:
     ///   ``Configuration/standard``.
-    public static func factory(_ configuration: Configuration = .standard) -> AnyRetrierFactory {
-        AnyRetrierFactory(configuration)
-    }
+    public static func factory(_ configuration: Configuration = .standard) -> any RetrierFactory { configuration }
 
     init(_ policy: Configuration) {
         self.policy = policy

@@ -20,7 +20,7 @@ extension RetrierFactory where Self == AnyRetrierFactory {
 }
 
 /// Several retriers as one, asked in order: the first that does not answer `doNotRetry` decides.
-struct ComposedRetrier: Retrier {
+package struct ComposedRetrier: Retrier {
     private var retriers: [any Retrier]
     private var decider: (name: String, reason: RetryReason?)?
 
@@ -58,17 +58,16 @@ struct ComposedRetrier: Retrier {
     /// The name of the retrier that ``reason`` comes from.
     var name: String { decider?.name ?? String(describing: Self.self) }
 
-    fileprivate struct Factory: RetrierFactory {
-        let factories: [any RetrierFactory]
+    package struct Factory: RetrierFactory {
+        package let factories: [any RetrierFactory]
 
-        var descriptions: [RetryDescription] { factories.flatMap(\.descriptions) }
-        var sharingKey: SharingKey? {
+        package var sharingKey: SharingKey? {
             let keys = factories.compactMap(\.sharingKey)
             return keys.count == factories.count ? SharingKey(keys) : nil
         }
-        var anonymous: any RetrierFactory { Factory(factories: factories.map(\.anonymous)) }
+        package var anonymous: any RetrierFactory { Factory(factories: factories.map(\.anonymous)) }
 
-        func create<R: Request>(for request: R) -> any Retrier {
+        package func create<R: Request>(for request: R) -> any Retrier {
             ComposedRetrier(factories.map { $0.create(for: request) })
         }
     }

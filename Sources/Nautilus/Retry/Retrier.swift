@@ -62,31 +62,22 @@ public protocol RetrierFactory: Sendable {
     /// A new retrier for a call of `request`.
     func create<R: Request>(for request: R) -> any Retrier
 
-    /// The limits of the retriers, for `HttpService.diagnose()`: several when retriers are asked in turn. Default:
-    /// empty, nothing is known of them.
-    var descriptions: [RetryDescription] { get }
-
     /// The key of calls that fail alike: one whose key is equal may be given another's answer, or its failure
     /// (`RequestCoalescing`). Default: nil, nothing: such a call shares with nobody. A factory that wraps others combines
     /// their keys.
     var sharingKey: SharingKey? { get }
 
     /// The factory for anonymous calls, such as those of ``HttpService/anonymous``: the same retriers, but without
-    /// those that authorize, and without waits for a refresh. Default: if the ``descriptions`` say that the retriers
-    /// authorize, a factory of retriers that never retry; otherwise this factory. A factory that wraps others forwards
-    /// to them.
+    /// waits for a refresh. Default: this factory, since an anonymous call does not ask its retrier for credentials, so
+    /// that no failure has a tag by which to refresh one. A factory that wraps others forwards to them.
     var anonymous: any RetrierFactory { get }
 }
 
 extension RetrierFactory {
     /// Nil: its calls share with nobody.
     public var sharingKey: SharingKey? { nil }
-    /// Returns an empty list: nothing is known of the retriers.
-    public var descriptions: [RetryDescription] { [] }
-    /// Returns a factory of retriers that never retry if these authorize, and this factory otherwise.
-    public var anonymous: any RetrierFactory {
-        descriptions.contains(where: \.authorizes) ? .never : self
-    }
+    /// This factory.
+    public var anonymous: any RetrierFactory { self }
 }
 
 /// The key of calls that fail alike (``RetrierFactory/sharingKey``).
@@ -136,64 +127,33 @@ public enum RetryDecision: Sendable, ExpressibleByBooleanLiteral {
 /// var retrierFactory: any RetrierFactory { AnyRetrierFactory { MyRetrier(store: store) } }
 /// ```
 public struct AnyRetrierFactory: RetrierFactory {
-    private let base: any RetrierFactory
+    private let make: @Sendable (any Request) -> any Retrier
+    private let key: @Sendable () -> SharingKey?
 
     /// Creates a factory whose retriers do not depend on the request.
     ///
     /// - Parameters:
-    ///   - descriptions: The retriers' limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known
-    ///     of them.
     ///   - sharingKey: What the calls have in common, as in ``RetrierFactory/sharingKey``. Default: nil, nothing.
     ///   - make: Makes the retrier of a call.
     public init(
-        descriptions: [RetryDescription] = [],
         sharingKey: @autoclosure @escaping @Sendable () -> SharingKey? = nil,
         _ make: @escaping @Sendable () -> any Retrier
     ) {
-        self.base = ClosureFactory(descriptions: descriptions, key: sharingKey) { _ in make() }
+        (self.make, key) = ({ _ in make() }, sharingKey)
     }
 
     /// Creates a factory whose retriers depend on the request.
     ///
-    /// - Parameters:
-    ///   - descriptions: The retriers' limits, as in ``RetrierFactory/descriptions``. Default: none, nothing is known
-    ///     of them.
-    ///   - make: Makes the retrier of a call of the request.
-    public init(descriptions: [RetryDescription] = [], _ make: @escaping @Sendable (any Request) -> any Retrier) {
-        self.base = ClosureFactory(descriptions: descriptions, key: { nil }, make: make)
-    }
-
-    /// Hides the type of a factory.
-    init(_ base: any RetrierFactory) {
-        self.base = base
+    /// - Parameter make: Makes the retrier of a call of the request.
+    public init(_ make: @escaping @Sendable (any Request) -> any Retrier) {
+        (self.make, key) = (make, { nil })
     }
 
     /// A new retrier for a call of `request`.
-    public func create<R: Request>(for request: R) -> any Retrier {
-        base.create(for: request)
-    }
+    public func create<R: Request>(for request: R) -> any Retrier { make(request) }
 
-    /// The limits of the retriers, as far as they are known.
-    public var descriptions: [RetryDescription] { base.descriptions }
-    /// The key of the factory inside.
-    public var sharingKey: SharingKey? { base.sharingKey }
-    /// The factory inside, for anonymous calls.
-    public var anonymous: any RetrierFactory { base.anonymous }
-
-    /// The type of the factory inside.
-    var baseType: Any.Type { type(of: base) }
-}
-
-private struct ClosureFactory: RetrierFactory {
-    let descriptions: [RetryDescription]
-    let key: @Sendable () -> SharingKey?
-    let make: @Sendable (any Request) -> any Retrier
-
-    var sharingKey: SharingKey? { key() }
-
-    func create<R: Request>(for request: R) -> any Retrier {
-        make(request)
-    }
+    /// The key that was given.
+    public var sharingKey: SharingKey? { key() }
 }
 
 extension RetrierFactory where Self == AnyRetrierFactory {
@@ -211,84 +171,5 @@ package struct NilRetrier: Retrier {
         .doNotRetry
     }
 }
-
-/// The limits of one kind of retrier, or of an interceptor's second sends (``HttpInterceptor/hedging``); by these, a
-/// service is checked before anything is sent.
-///
-/// A custom factory describes its retriers with it:
-/// ```swift
-/// struct Twice: RetrierFactory {
-///     func create<R: Request>(for request: R) -> any Retrier { TwiceRetrier() }
-///     var descriptions: [RetryDescription] { [RetryDescription(maxAttempts: 2)] }
-/// }
-/// ```
-public struct RetryDescription: Sendable {
-    /// The most attempts of a call, including the first.
-    public var maxAttempts: Int
-    /// The shortest possible sum of all delays when every retry is made.
-    public var shortestDelays: Duration
-    /// The longest `Retry-After` that is waited for; nil when it is ignored, or when there is no limit.
-    public var retryAfterCap: Duration?
-    /// Whether requests are repeated even if the server might then execute them twice.
-    public var retriesNonIdempotentRequests: Bool
-    /// The budgets that pay for the retries; nil when the retriers know none.
-    public var budget: RetryBudgetScope?
-    /// The gate that holds back the retries; nil for none.
-    public var gate: (any RetryGate)?
-    /// The record of how long attempts take; nil for none.
-    public var latencies: (any LatencyRecord)?
-    /// Whether the retriers put a credential on requests, and have it refreshed when it is rejected.
-    public var authorizes: Bool
-    /// Whether the retriers repeat a request unchanged after a 401.
-    public var retriesUnauthorized: Bool
-
-    /// Retriers that authorize with a ``CallAuthorizer``. The one repetition after a 401 does not count as an
-    /// attempt: the server has answered at once, and has not acted on the request.
-    public static let authorization = RetryDescription(maxAttempts: 1, authorizes: true)
-
-    /// Describes retriers.
-    ///
-    /// - Parameters:
-    ///   - maxAttempts: The most attempts of a call, including the first. Less than 1 counts as 1.
-    ///   - shortestDelays: The shortest possible sum of all delays. Default: zero, as with full jitter.
-    ///   - retryAfterCap: The longest `Retry-After` that is waited for. Default: nil: it is ignored, or there is no
-    ///     limit.
-    ///   - retriesNonIdempotentRequests: Whether requests may be executed twice. Default: false.
-    ///   - budget: The budgets that pay for the retries. Default: nil, the retriers know none.
-    ///   - gate: The gate that holds back the retries. Default: nil, none.
-    ///   - latencies: The record of how long attempts take. Default: nil, none.
-    ///   - authorizes: Whether the retriers put a credential on requests. Default: false.
-    ///   - retriesUnauthorized: Whether the retriers repeat a request unchanged after a 401. Default: false.
-    public init(
-        maxAttempts: Int,
-        shortestDelays: Duration = .zero,
-        retryAfterCap: Duration? = nil,
-        retriesNonIdempotentRequests: Bool = false,
-        budget: RetryBudgetScope? = nil,
-        gate: (any RetryGate)? = nil,
-        latencies: (any LatencyRecord)? = nil,
-        authorizes: Bool = false,
-        retriesUnauthorized: Bool = false
-    ) {
-        self.maxAttempts = max(1, maxAttempts)
-        self.shortestDelays = max(.zero, shortestDelays)
-        self.retryAfterCap = retryAfterCap
-        self.retriesNonIdempotentRequests = retriesNonIdempotentRequests
-        self.budget = budget
-        self.gate = gate
-        self.latencies = latencies
-        self.authorizes = authorizes
-        self.retriesUnauthorized = retriesUnauthorized
-    }
-}
-
-extension Collection where Element == RetryDescription {
-    /// The most attempts of a call, including the first: one retrier's retries do not use up another's.
-    var maxAttempts: Int {
-        // Saturating: a limit of `Int.max` means no limit.
-        reduce(1) { attempts, policy in
-            let (sum, overflows) = attempts.addingReportingOverflow(policy.maxAttempts - 1)
-            return overflows ? .max : sum
-        }
     }
 }

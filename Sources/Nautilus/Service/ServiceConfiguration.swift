@@ -48,7 +48,7 @@ public struct ServiceConfiguration: Sendable {
     /// The service whose header is read for each attempt, and which may move meanwhile.
     private let service: any HttpService
     /// The service that was read, whose properties are the declared ones.
-    var declared: any HttpService { service }
+    package var declared: any HttpService { service }
     /// Where the service was when it was read.
     private let place: (url: String, isSecure: Bool)
 
@@ -89,7 +89,7 @@ extension ServiceConfiguration {
     }
 
     /// The rules of second sends of the outermost interceptor that hedges; nil for none.
-    var hedging: RetryDescription? {
+    var hedging: HedgingRules? {
         for interceptor in interceptors {
             if let hedging = interceptor.hedging { return hedging }
         }
@@ -131,19 +131,19 @@ extension ServiceConfiguration {
     }
 
     /// The timeout of the exchanges of `request`.
-    func timeout(of request: some Request) -> Duration? {
+    package func timeout(of request: some Request) -> Duration? {
         let timeout = request.timeout
         return timeout == .ofService ? self.timeout : timeout
     }
 
     /// The deadline of the calls of `request`.
-    func deadline(of request: some Request) -> Duration? {
+    package func deadline(of request: some Request) -> Duration? {
         let deadline = request.deadline
         guard deadline == .ofService else { return deadline }
         return request.streamsResponse ? nil : self.deadline
     }
 
-    /// The factory of the retrier for `request`, without authorizing ones if the call is anonymous.
+    /// The factory of the retrier for `request`: that for anonymous calls if the call is one.
     func factory(for request: some Request) -> any RetrierFactory {
         makesAnonymous(request) ? retrierFactory.anonymous : retrierFactory
     }
@@ -172,7 +172,7 @@ extension HttpService {
 
     /// This service with anonymous calls: they carry no credential, even if somebody is signed in.
     ///
-    /// Its retriers still retry; those that authorize do not take part.
+    /// Its retriers still retry; none is asked for its credentials.
     public var anonymous: AnyHttpService<RequestError> { with { $0.isAnonymous = true } }
 
     /// This service if somebody is signed in; otherwise ``anonymous``, so that its calls carry no credential.

@@ -12,7 +12,7 @@
 /// time left, before it began reports its failure without having asked.
 ///
 /// See also ``CallInterceptor``, ``around(_:)`` and `CachingServiceHook`.
-public protocol ServiceHook: ServicePart {
+public protocol ServiceHook: Sendable {
     /// The hook of one call, asked when the call is bound, before its retrier is made; it must return at once. Default: this
     /// hook, for all calls.
     ///
@@ -72,8 +72,6 @@ package struct NilServiceHook: ServiceHook {
 private struct ComposedServiceHook: ServiceHook {
     let outer: any ServiceHook
     let inner: any ServiceHook
-
-    var sharedObjects: [any AnyObject & Sendable] { outer.sharedObjects + inner.sharedObjects }
 
     func bound<R: Request>(to request: R, in environment: String, isAnonymous: Bool) -> any ServiceHook {
         ComposedServiceHook(

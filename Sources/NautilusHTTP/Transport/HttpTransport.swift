@@ -10,7 +10,7 @@ import Foundation
 /// }
 /// ```
 /// `TransportConformance` of the test kit checks an implementation.
-public protocol HttpTransport: ServicePart {
+public protocol HttpTransport: Sendable {
     /// Sends `request` once and returns the response with its whole body, whatever its status.
     ///
     /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are left to the caller. If the

@@ -226,8 +226,6 @@ struct LimitedTransport: HttpTransport {
     /// The largest body, in bytes.
     var limit = ReplyFields.sizeLimit
 
-    var sharedObjects: [any AnyObject & Sendable] { base.sharedObjects }
-
     /// Reads the reply up to the limit; reads nothing if the header announces a larger body.
     ///
     /// - Throws: `TransportError.responseTooLarge(limit:)`; the transport's errors.

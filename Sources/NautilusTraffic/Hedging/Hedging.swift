@@ -22,20 +22,12 @@ public struct Hedging: NetworkInterceptor {
     /// How long an attempt may take before it counts as slow. Waiting for a free connection does not count: a second
     /// send would wait in the same queue.
     public struct Delay: Sendable {
-        enum Kind: Sendable {
+        package enum Kind: Sendable {
             case fixed(Duration)
             case observed(quantile: Double, atLeast: Duration, fallback: Duration?)
         }
 
-        let kind: Kind
-
-        /// The shortest possible delay.
-        var shortest: Duration {
-            switch kind {
-            case .fixed(let delay): delay
-            case .observed(_, let shortest, let fallback): fallback.map { min($0, shortest) } ?? shortest
-            }
-        }
+        package let kind: Kind
 
         /// Always the same delay.
         ///
@@ -61,10 +53,10 @@ public struct Hedging: NetworkInterceptor {
         }
     }
 
-    let delay: Delay
-    let latencies: OriginLatencies
-    let budget: RetryBudgetScope
-    let gate: (any RetryGate)?
+    package let delay: Delay
+    package let latencies: OriginLatencies
+    package let budget: RetryBudgetScope
+    package let gate: (any RetryGate)?
 
     /// Creates the rules of hedging; it makes no difference whether they are created anew for every call or kept.
     ///
@@ -95,14 +87,8 @@ extension Hedging {
     /// Outside of everything that holds requests back, so that each send is asked there by itself.
     public var networkStage: NetworkStage { .hedging }
     /// These rules.
-    public var hedging: RetryDescription? {
-        RetryDescription(
-            maxAttempts: 2,
-            shortestDelays: delay.shortest,
-            budget: budget,
-            gate: gate,
-            latencies: latencies
-        )
+    public var hedging: HedgingRules? {
+        HedgingRules(shortestDelay: delay.shortest, budget: budget, gate: gate, latencies: latencies)
     }
 
     /// Sends the request, and sends it again when the first send is slow.

@@ -24,7 +24,6 @@ struct LaunchStormTests {
         let base: any RetrierFactory
         let users: @Sendable () -> Set<String>
         let began: Locked<Set<String>?>
-        var descriptions: [RetryDescription] { base.descriptions }
         var anonymous: any RetrierFactory { base.anonymous }
 
         func create<R: Request>(for request: R) -> any Retrier {

@@ -30,7 +30,6 @@ struct SlowLookTests {
     private struct Telling: RetrierFactory {
         let base: any RetrierFactory
         let began: Locked<Bool>
-        var descriptions: [RetryDescription] { base.descriptions }
         var anonymous: any RetrierFactory { base.anonymous }
         func create<R: Request>(for request: R) -> any Retrier {
             defer { began.withLock { $0 = true } }

@@ -263,12 +263,6 @@ struct DownloadTests {
         #expect(budget.balance == 101)
     }
 
-    @Test("diagnose() knows the limits of a download's retrier")
-    func policies() {
-        let derived = service(ScriptedTransport()).configuration.derived(from: Ping.get)
-        #expect(derived.retrierFactory.descriptions.map(\.maxAttempts) == [6])
-    }
-
     @Test("the retrier is made for the request that was declared, and asked about it")
     func declared() async throws {
         struct Asks: Retrier {

@@ -26,7 +26,7 @@ struct OfflineRetryTests {
         longest: Duration = .seconds(60),
         budget: RetryBudgetScope = .unlimited,
         random: any RandomSource = FixedRandomSource(0.5)
-    ) -> AnyRetrierFactory {
+    ) -> any RetrierFactory {
         BackoffRetrier.factory(
             .standard.with {
                 $0.backoff = .exponential(jitter: .none)

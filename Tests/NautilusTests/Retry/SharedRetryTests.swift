@@ -12,7 +12,7 @@ struct SharedRetryTests {
         _ clock: ManualClock,
         _ transport: ScriptedTransport,
         _ coalescing: RequestCoalescing,
-        _ retrier: AnyRetrierFactory
+        _ retrier: any RetrierFactory
     ) -> AnyHttpService<HttpError> {
         AnyHttpService(
             apiUrl: "api.example.com",

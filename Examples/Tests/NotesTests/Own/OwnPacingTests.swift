@@ -17,7 +17,6 @@ private final class SecondQuota<C: Clock<Duration>>: NetworkInterceptor, @unchec
     }
 
     var networkStage: NetworkStage { .waitingForServer }
-    var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         while let end = takeTurn() {

@@ -48,8 +48,6 @@ extension RetryBudget {
 public struct RetryBudgetScope: Sendable {
     private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
     private let findKeeper: @Sendable () -> (any Sendable)?
-    /// Whether there is no budget at all.
-    let isUnlimited: Bool
 
     /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process, or of the simulation; the budgets
     /// are those of ``OriginBudgets/shared``.
@@ -74,27 +72,18 @@ public struct RetryBudgetScope: Sendable {
     }
 
     /// No budget: each call retries for itself. For tests, and where something else bounds the load.
-    public static let unlimited = RetryBudgetScope(isUnlimited: true) { _ in nil }
+    public static let unlimited = RetryBudgetScope { _ in nil }
 
     private init(
         keeper: @autoclosure @escaping @Sendable () -> (any Sendable)? = nil,
-        isUnlimited: Bool = false,
         find: @escaping @Sendable (HttpOrigin?) -> (any RetryBudget)?
     ) {
         self.findKeeper = keeper
-        self.isUnlimited = isUnlimited
         self.find = find
     }
 
     /// The owner of the budgets, or the one budget; nil when there is none.
-    var keeper: (any Sendable)? { findKeeper() }
-
-    /// Whether both scopes lead to the same budgets; nil when that is unknown.
-    func isShared(with other: RetryBudgetScope) -> Bool? {
-        if isUnlimited || other.isUnlimited { return isUnlimited && other.isUnlimited }
-        guard let own = keeper.flatMap(ObjectIdentifier.init(ofAny:)) else { return nil }
-        return other.keeper.flatMap(ObjectIdentifier.init(ofAny:)).map { $0 == own }
-    }
+    package var keeper: (any Sendable)? { findKeeper() }
 
     /// The budget for retries to `origin`; nil when there is none.
     package func budget(of origin: HttpOrigin?) -> (any RetryBudget)? {

@@ -7,9 +7,7 @@ extension ServiceConfiguration {
         repeats: @escaping @Sendable (HttpError) -> Bool = { _ in false }
     ) -> ServiceConfiguration {
         var derived = self
-        derived.retrierFactory = AnyRetrierFactory(
-            DerivedRetrierFactory(factory: retrierFactory, base: base, repeats: repeats)
-        )
+        derived.retrierFactory = DerivedRetrierFactory(factory: retrierFactory, base: base, repeats: repeats)
         return derived
     }
 }
@@ -24,7 +22,6 @@ private struct DerivedRetrierFactory<Base: Request>: RetrierFactory {
         DerivedRetrier(retrier: factory.create(for: base), base: base, repeats: repeats)
     }
 
-    var descriptions: [RetryDescription] { factory.descriptions }
     var sharingKey: SharingKey? { factory.sharingKey }
     var anonymous: any RetrierFactory {
         DerivedRetrierFactory(factory: factory.anonymous, base: base, repeats: repeats)

@@ -1,17 +1,15 @@
 import Foundation
-import NautilusEnvironments
 import NautilusTesting
 import Testing
 
 @testable import Nautilus
 @testable import NautilusHTTP
 @testable import NautilusPages
-@testable import NautilusStreams
 
 @Suite("Properties that look like rules")
 struct NearMissTests {
     struct Missing: HttpService {
-        let retrierFactory = BackoffRetrier.factory()
+        let retrierFactory = AnyRetrierFactory { NilRetrier() }
         let header: [String: String] = [:]
         let interceptors = IdempotencyKeys()
         let transport = ScriptedTransport(afterLast: .repeat)
@@ -27,7 +25,7 @@ struct NearMissTests {
     }
 
     struct Right: HttpService {
-        var retrierFactory: any RetrierFactory = BackoffRetrier.factory()
+        let retrierFactory = BackoffRetrier.factory()
         var header: HttpHeader = ["A": "1"]
         var headers = ["A": "1"]
         var interceptors: [any HttpInterceptor] = [IdempotencyKeys()]
@@ -204,16 +202,6 @@ struct NearMissTests {
     func wrapped() {
         let service = AnyHttpService(apiUrl: "api.example.com")
         #expect(Self.properties(service.diagnose(AnyRequest(Poll()))).count == 6)
-
-        let lines = Locked<[String]>([])
-        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        let handshake = WebSocketHandshake(transport: WebSocketsUnavailable())
-        warnings.check(service.configuration, AnyRequest(AnyRequest(Poll())))
-        let linked = LinkedRequest(base: Renamed(), target: URL(filePath: "/"), isTrusted: true)
-        warnings.check(service.configuration, linked)
-        warnings.check(service.configuration, WebSocketCall(request: Chat(), handshake: handshake))
-        #expect(warnings.hasSeen(Poll.self) && warnings.hasSeen(Renamed.self) && warnings.hasSeen(Chat.self))
-        #expect(lines.withLock { $0.count } == 6 + 4 + 4)
     }
 
     @Test("a near miss in a superclass of a service is found")
@@ -236,58 +224,10 @@ struct NearMissTests {
         AnyHttpService(apiUrl: "api.example.com").diagnose(request).map(\.description)
     }
 
-    @Test("a finding about a type is reported once")
-    func once() {
-        let lines = Locked<[String]>([])
-        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        for _ in 1...3 { warnings.check(Headers().configuration, Poll()) }
-        #expect(lines.withLock { $0.count } == 8)
-        #expect(warnings.hasSeen(Poll.self) && warnings.hasSeen(Headers.self))
-        #expect(!warnings.hasSeen(Search.self))
-    }
-
-    #if DEBUG
-        @Test("a call of a debug build looks at its service and its request")
-        func calls() async throws {
-            struct Quiet: Request {
-                typealias Result = String
-                var route: HttpRoute { [] }
-                func decode(_ data: Data) throws -> String { "" }
-            }
-            #expect(!NearMissWarnings.shared.hasSeen(Quiet.self))
-            _ = try? await Quiet().schedule(with: Right())
-            #expect(NearMissWarnings.shared.hasSeen(Quiet.self) && NearMissWarnings.shared.hasSeen(Right.self))
-        }
-    #endif
-
     private static func properties(_ findings: [PolicyFinding]) -> [String] {
         findings.compactMap { finding in
             guard case .notTheRule(let property, _, _) = finding else { return nil }
             return property
         }
-    }
-
-    @Test("a refresh through a service with a selection is told of once, and no other call")
-    func refreshThroughSelection() {
-        let lines = Locked<[String]>([])
-        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com") }
-        warnings.check(sites, isPartOfRefresh: false)
-        #expect(lines.withLock { $0 } == [])
-        for _ in 1...2 { warnings.check(sites, isPartOfRefresh: true) }
-        #expect(lines.withLock { $0.count } == 1)
-        #expect(lines.withLock { $0.first?.hasPrefix("a refresh goes through ServiceSwitch<") } == true)
-    }
-
-    @Test("a call says whether it is part of a refresh")
-    func refreshIsKnown() async throws {
-        let transport = ScriptedTransport(.status(204))
-        let sites = ServiceSwitch("a") { AnyHttpService(apiUrl: "\($0).example.com", transport: transport) }
-        let coordinator = RefreshCoordinator(credential: "old") { _ in
-            try await AnyRequest(.post, ["renewal"]).schedule(with: sites)
-            return "new"
-        }
-        _ = try await coordinator.refresh(rejecting: coordinator.credential())
-        #expect(NearMissWarnings.shared.hasWarned(ofRefreshThrough: type(of: sites)))
     }
 }

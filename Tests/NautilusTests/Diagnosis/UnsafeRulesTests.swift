@@ -119,7 +119,7 @@ struct UnsafeRulesTests {
             )
         )
         #expect(service.diagnose() == [.authorizationBehindRetries])
-        #expect(coordinator.authorization { _, _ in }.descriptions.map(\.maxAttempts) == [1])
+        #expect(service.anonymous.diagnose() == [])
     }
 
     @Test(

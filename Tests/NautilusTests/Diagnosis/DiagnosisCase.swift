@@ -78,7 +78,7 @@ extension DiagnosisCase {
             )
         ),
         Case(
-            "an undescribed factory",
+            "a factory of one's own",
             service(AnyRetrierFactory { NilRetrier() }),
             Ping(timeout: .seconds(9), deadline: .seconds(1))
         ),
@@ -173,7 +173,11 @@ extension DiagnosisCase {
             Computed(makeInterceptors: { [IdempotencyKeys(), RequestTimeoutHeader()] })
         ),
         Case("an interceptor of one's own anew", Computed(makeInterceptors: { [OwnInterceptor()] })),
-        Case("a transport of one's own anew", Computed(makeTransport: { ScriptedTransport() })),
+        Case(
+            "a POST with keys of one's own, of which nothing is known",
+            service(interceptors: [OwnKeys()]),
+            .hurriedPost()
+        ),
     ]
 }
 
@@ -207,26 +211,37 @@ extension ConcurrencyLimit {
 }
 
 final class OwnPacing: NetworkInterceptor {
+    private let passed = Locked(0)
+
     var networkStage: NetworkStage { .waitingForServer }
-    var sharedObjects: [any AnyObject & Sendable] { [self] }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        try await next(request)
+        passed.withLock { $0 += 1 }
+        return try await next(request)
     }
 }
 
 struct OwnKeys: CallInterceptor {
-    var addsIdempotencyKeys: Bool { true }
-
     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
-        try await next(request)
+        var request = request
+        request.header[.idempotencyKey] = "key"
+        return try await next(request)
     }
 }
 
 final class OwnTransport: HttpTransport {
-    var sharedObjects: [any AnyObject & Sendable] { [self] }
+    private let sent = Locked(0)
 
     func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
-        HttpResponse(status: 200, header: [:], body: Data(), url: request.url)
+        sent.withLock { $0 += 1 }
+        return HttpResponse(status: 200, header: [:], body: Data(), url: request.url)
+    }
+}
+
+struct WrappingTransport: HttpTransport {
+    let base: any HttpTransport
+
+    func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
+        try await base.send(request, context: context)
     }
 }

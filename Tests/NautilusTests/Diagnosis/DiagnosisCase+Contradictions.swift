@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
+@testable import NautilusCaching
 @testable import NautilusHTTP
 @testable import NautilusTraffic
 @testable import NautilusURLSession
@@ -44,7 +45,12 @@ extension DiagnosisCase {
             "attempts of several retriers",
             service(
                 .composed(
-                    AnyRetrierFactory(descriptions: [RetryDescription(maxAttempts: 2)]) { NilRetrier() },
+                    BackoffRetrier.factory(
+                        .standard.with {
+                            $0.maxAttempts = 2
+                            $0.budget = .shared(TokenBucketBudget())
+                        }
+                    ),
                     BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 })
                 )
             ),
@@ -172,15 +178,26 @@ extension DiagnosisCase {
             finds: .madeAnew(type: "OwnPacing", property: "interceptors")
         ),
         Case(
-            "keys of one's own",
-            service(interceptors: [OwnKeys()]),
-            .hurriedPost(),
-            finds: .attemptsDoNotFit(attempts: 4, timeout: .seconds(20), delays: .zero, deadline: .seconds(25))
-        ),
-        Case(
             "connections of one's own anew",
             Computed(makeTransport: { OwnTransport() }),
             finds: .madeAnew(type: "OwnTransport", property: "transport")
+        ),
+        Case(
+            "connections of one's own in another transport, anew",
+            Computed(makeTransport: { WrappingTransport(base: OwnTransport()) }),
+            finds: .madeAnew(type: "OwnTransport", property: "transport")
+        ),
+        Case(
+            "a script anew",
+            Computed(makeTransport: { ScriptedTransport() }),
+            finds: .madeAnew(type: "ScriptedTransport", property: "transport")
+        ),
+        Case(
+            "a memory among composed hooks, anew",
+            service().with {
+                $0.hook = ComposedServiceHook(NilServiceHook(), CachingServiceHook(for: .seconds(1)) { "anna" })
+            },
+            finds: .madeAnew(type: "CachingServiceHook", property: "hook")
         ),
     ]
 }

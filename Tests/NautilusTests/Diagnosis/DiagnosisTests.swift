@@ -1,3 +1,4 @@
+import NautilusTesting
 import TestSupport
 import Testing
 
