@@ -34,7 +34,7 @@ let package = Package(
 func product(_ name: String) -> Target.Dependency {{ .product(name: name, package: "nautilus") }}
 package.targets += [
     .executableTarget(name: "App", dependencies: [product("Nautilus")], swiftSettings: settingsOfXcode26),
-    .executableTarget(name: "NearMisses", dependencies: [product("Nautilus")]),
+    .executableTarget(name: "NearMisses", dependencies: [product("Nautilus"), product("NautilusTesting")]),
     .target(
         name: "Shop",
         dependencies: [
@@ -116,7 +116,7 @@ def make(folder, rows):
         target = "Tests/ShopTests" if name.endswith("Tests.swift") else "Sources/Shop"
         write(folder / target / name, code)
 
-    lines = ["import Foundation", "import Nautilus", ""]
+    lines = ["import Foundation", "import Nautilus", "import NautilusTesting", ""]
     for row in rows:
         if row["who"] in ("diagnose()", "debug run"):
             lines.append(row["source"])

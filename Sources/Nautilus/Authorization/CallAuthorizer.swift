@@ -116,7 +116,7 @@ private struct AuthorizationFactory<Source: CredentialSource>: RetrierFactory {
     let refuses: @Sendable (HttpError) -> (any Error)?
 
     var sharingKey: SharingKey? { ObjectIdentifier(ofAny: source).map(SharingKey.init) }
-    var anonymous: any RetrierFactory { NilRetrier.factory() }
+    var anonymous: any RetrierFactory { .never }
 
     func create<R: Request>(for request: R) -> any Retrier {
         AuthorizationRetrier(authorizer: CallAuthorizer(source, write: write), refuses: refuses)

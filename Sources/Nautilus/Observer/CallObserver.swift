@@ -29,9 +29,9 @@ extension CallObserver where Self == PrintingObserver {
     }
 }
 
-struct NilCallObserver: CallObserver {
-    func observe(_ event: CallEvent) {}
-    var isEnabled: Bool { false }
+package struct NilCallObserver: CallObserver {
+    package func observe(_ event: CallEvent) {}
+    package var isEnabled: Bool { false }
 }
 
 private struct ComposedCallObserver: CallObserver {

@@ -28,13 +28,13 @@ package struct ComposedRetrier: Retrier {
         self.retriers = retriers
     }
 
-    var credentials: [any CallCredential] { retriers.joined { $0.credentials } }
+    package var credentials: [any CallCredential] { retriers.joined { $0.credentials } }
 
-    mutating func beforeRetry(of request: HttpRequest) async throws {
+    package mutating func beforeRetry(of request: HttpRequest) async throws {
         for index in retriers.indices { try await retriers[index].beforeRetry(of: request) }
     }
 
-    mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+    package mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         decider = nil
         for index in retriers.indices {
             let decision = await retriers[index].retry(request, failingWith: error)
@@ -48,15 +48,15 @@ package struct ComposedRetrier: Retrier {
         return .doNotRetry
     }
 
-    func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.joined { $0.budgets(for: origin) } }
+    package func budgets(for origin: HttpOrigin) -> [any RetryBudget] { retriers.joined { $0.budgets(for: origin) } }
 
-    var latencies: [any LatencyRecord] { retriers.joined { $0.latencies } }
+    package var latencies: [any LatencyRecord] { retriers.joined { $0.latencies } }
 
     /// The reason of the retrier that decided; when all refused, the last reason given.
-    var reason: RetryReason? { decider?.reason }
+    package var reason: RetryReason? { decider?.reason }
 
     /// The name of the retrier that ``reason`` comes from.
-    var name: String { decider?.name ?? String(describing: Self.self) }
+    package var name: String { decider?.name ?? String(describing: Self.self) }
 
     package struct Factory: RetrierFactory {
         package let factories: [any RetrierFactory]

@@ -171,5 +171,3 @@ package struct NilRetrier: Retrier {
         .doNotRetry
     }
 }
-    }
-}

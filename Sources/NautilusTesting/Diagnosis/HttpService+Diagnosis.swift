@@ -7,7 +7,7 @@ extension HttpService {
     /// @Test func policy() { #expect(NotesService().diagnose().isEmpty) }
     /// ```
     /// Nothing is sent. Only certain findings are listed. About retriers, they rely on ``BackoffRetrier`` and
-    /// ``ComposedRetrier``: nothing is known of the attempts of a retrier of your own. About objects that calls share, they
+    /// composed retriers: nothing is known of the attempts of a retrier of your own. About objects that calls share, they
     /// compare two reads of the service's properties. Whether the service itself is created anew for every call cannot be
     /// seen from one service.
     public func diagnose() -> [PolicyFinding] {

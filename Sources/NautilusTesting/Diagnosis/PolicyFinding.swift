@@ -106,7 +106,7 @@ extension PolicyFinding: CustomStringConvertible {
         case .authorizationBehindRetries:
             """
             a 401 is answered by sending the rejected credential again, and not by a refresh: \
-            put the retrier that authorizes first in `ComposedRetrier.factory`
+            put the retrier that authorizes first in `.composed`
             """
         case .credentialInHeader(let name):
             """

@@ -29,6 +29,14 @@ public struct Hedging: NetworkInterceptor {
 
         package let kind: Kind
 
+        /// The shortest possible delay.
+        var shortest: Duration {
+            switch kind {
+            case .fixed(let delay): delay
+            case .observed(_, let shortest, let fallback): fallback.map { min($0, shortest) } ?? shortest
+            }
+        }
+
         /// Always the same delay.
         ///
         /// - Parameter delay: Choose a time that nineteen of twenty requests do not exceed; a shorter one adds load for

@@ -189,7 +189,7 @@ extension NearMisses {
 
 extension NearMisses {
     private static func isWithoutRetries(_ service: some HttpService) -> Bool {
-        type(of: service.retrierFactory) == type(of: NilRetrier.factory())
+        service.retrierFactory.sharingKey == AnyRetrierFactory.never.sharingKey
     }
 
     private static func isUrl(_ value: Any) -> Bool { value is String || value is URL || type(of: value) == URL?.self }
