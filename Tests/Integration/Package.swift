@@ -11,6 +11,12 @@ let settingsOfXcode26: [SwiftSetting] = [
 ]
 
 // The tests that cannot be made from within the library's package. `AppleTests` are run by `compile-elsewhere.py`.
+/// The documents use all products.
+let products = [
+    "Nautilus", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching", "NautilusEnvironments",
+    "NautilusCombine", "NautilusSessions", "NautilusOAuth", "NautilusTesting", "NautilusTestTraits", "NautilusFleets",
+]
+
 let package = Package(
     name: "NautilusIntegration",
     platforms: [.macOS(.v13)],
@@ -25,6 +31,11 @@ let package = Package(
         .testTarget(
             name: "AppOfXcode26Tests",
             dependencies: ["AppOfXcode26", .product(name: "NautilusTesting", package: "Nautilus")]
+        ),
+        // They run the compiler, and look at the files of the repository.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: products.map { .product(name: $0, package: "Nautilus") }
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -234,4 +234,13 @@ struct HedgeTests {
         #expect(outcome.response?.body == "ok")
         #expect(outcome.trace.attempts.map(\.hedge) == [nil])
     }
+
+    @Test("F9: a QUERY is hedged, as a GET is")
+    func query() async throws {
+        let question = Ping(method: .query, body: .data(Data("select".utf8)))
+        let call = try await hedged(question, .hang, .ok("found", after: 20))
+        #expect(call.outcome.response?.body == "found")
+        #expect(call.ends == ["cancelled", "200"])
+        #expect(call.sends.map(\.body) == [Data("select".utf8), Data("select".utf8)])
+    }
 }

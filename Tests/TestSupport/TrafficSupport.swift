@@ -127,3 +127,7 @@ package func failureOfOneCall(of service: AnyHttpService<HttpError>) async -> Fa
         return error.kind
     }
 }
+
+package func testOrigin(_ url: String = "https://api.example.com") throws -> HttpOrigin {
+    try #require(URL(string: url).flatMap(HttpOrigin.init))
+}

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @testable import Nautilus
-@testable import NautilusCurl
 @testable import NautilusCaching
+@testable import NautilusCurl
 @testable import NautilusHTTP
 @testable import NautilusStreams
 

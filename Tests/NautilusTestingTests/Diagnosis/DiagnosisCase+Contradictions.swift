@@ -195,7 +195,7 @@ extension DiagnosisCase {
         Case(
             "a memory among composed hooks, anew",
             service().with {
-                $0.hook = ComposedServiceHook(NilServiceHook(), CachingServiceHook(for: .seconds(1)) { "anna" })
+                $0.hook = NilServiceHook().around(CachingServiceHook(for: .seconds(1)) { "anna" })
             },
             finds: .madeAnew(type: "CachingServiceHook", property: "hook")
         ),

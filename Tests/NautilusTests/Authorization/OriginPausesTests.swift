@@ -5,10 +5,6 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-func testOrigin(_ url: String = "https://api.example.com") throws -> HttpOrigin {
-    try #require(URL(string: url).flatMap(HttpOrigin.init))
-}
-
 @Suite("OriginPauses and the coordinator as a gate", .endsInTime)
 struct OriginPausesTests {
     let clock = TestClock()

@@ -38,14 +38,6 @@ struct QueryMethodTests {
         }
     }
 
-    @Test("F9: a QUERY is hedged, as a GET is")
-    func secondSend() async throws {
-        let call = try await hedged(Self.question, .hang, .ok("found", after: 20))
-        #expect(call.outcome.response?.body == "found")
-        #expect(call.ends == ["cancelled", "200"])
-        #expect(call.sends.map(\.body) == [Data("select".utf8), Data("select".utf8)])
-    }
-
     @Test(
         "F9: 301, 302, 307 and 308 send a QUERY on with its body, and 303 turns it into a GET",
         arguments: [301, 302, 303, 307, 308]

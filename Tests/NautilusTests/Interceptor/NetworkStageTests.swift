@@ -8,16 +8,6 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-/// An interceptor of one's own, in any stage.
-struct OwnNetworkInterceptor: NetworkInterceptor {
-    var networkStage: NetworkStage = .changing
-    let handle: @Sendable (HttpRequest, AttemptContext, NetworkNext) async throws -> HttpResponse<Data>
-
-    func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
-        try await handle(request, context, next)
-    }
-}
-
 @Suite("Network interceptors of one's own, in each stage", .endsInTime)
 struct NetworkStageTests {
     @Test(

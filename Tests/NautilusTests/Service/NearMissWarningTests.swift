@@ -129,8 +129,9 @@ struct NearMissWarningTests {
     func words() {
         let lines = Locked<[String]>([])
         let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
-        warnings.check(Right().configuration, Plain())
-        #expect(lines.withLock { $0 } == Right().diagnose(Plain()).map(\.description))
+        let service = AnyHttpService(apiUrl: "api.example.com")
+        warnings.check(service.configuration, Plain())
+        #expect(lines.withLock { $0 } == service.diagnose(Plain()).map(\.description))
         #expect(
             lines.withLock { $0 } == [
                 """

@@ -2,8 +2,8 @@ import Foundation
 
 /// The checkout that the tests were built from.
 enum Repository {
-    /// The folder of `Package.swift`, four levels above this file.
-    static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    /// The folder of `Package.swift`, five levels above this file.
+    static let root = (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
     /// The text of a file, its path taken from the root.
     static func text(of path: String) throws -> String {

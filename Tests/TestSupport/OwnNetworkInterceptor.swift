@@ -1,0 +1,21 @@
+import Foundation
+import Nautilus
+
+/// An interceptor of one's own, in any stage.
+package struct OwnNetworkInterceptor: NetworkInterceptor {
+    package var networkStage: NetworkStage = .changing
+    package let handle: @Sendable (HttpRequest, AttemptContext, NetworkNext) async throws -> HttpResponse<Data>
+
+    package func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
+        Data
+    > {
+        try await handle(request, context, next)
+    }
+
+    package init(
+        networkStage: NetworkStage = .changing,
+        handle: @escaping @Sendable (HttpRequest, AttemptContext, NetworkNext) async throws -> HttpResponse<Data>
+    ) {
+        (self.networkStage, self.handle) = (networkStage, handle)
+    }
+}
