@@ -76,6 +76,8 @@ struct CacheDecisionTests {
             Row("5.2.1.3", stored("max-age=60"), asking: "min-fresh=20", at: 39, .serve(age: 39)),
             Row("5.2.1.3", stored("max-age=60"), asking: "min-fresh=20", at: 40, .serve(age: 40)),
             Row("5.2.1.3", stored("max-age=60"), asking: "min-fresh=20", at: 41, .validate),
+            Row("5.2.1.3", stored("max-age=60"), asking: "min-fresh=20, max-stale=10", at: 41, .validate),
+            Row("5.2.1.3", stored("max-age=60, stale-while-revalidate=30"), asking: "min-fresh=20", at: 41, .validate),
             Row("5.2.1.2", stored("max-age=60"), asking: "max-stale=10", at: 69, .serve(age: 69)),
             Row("5.2.1.2", stored("max-age=60"), asking: "max-stale=10", at: 70, .serve(age: 70)),
             Row("5.2.1.2", stored("max-age=60"), asking: "max-stale=10", at: 71, .validate),

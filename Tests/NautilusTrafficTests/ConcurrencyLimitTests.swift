@@ -141,6 +141,28 @@ struct ConcurrencyLimitTests {
         await server.answer("first")
     }
 
+    @Test("however many origins there are, those with a request under way are remembered, and no other need be")
+    func manyOrigins() async throws {
+        let limit = ConcurrencyLimit(1)
+        let first = try await start("first", on: limit)
+        for number in 1...600 {
+            #expect(await limit.outcome(of: try .test("https://\(number).example.com")) { .test() } == "200")
+        }
+        #expect(limit.underWayCount(to: trafficOrigin) == 1)
+        let second = try await start("second", on: limit)
+        #expect((server.names, limit.waitingCount(for: trafficOrigin)) == (["first"], 1))
+        await server.answer("first", then: "second")
+        await server.answer("second")
+        #expect(await [first.value, second.value] == ["200", "200"])
+
+        var slots = SlotMachine<NamedWaiter>(limit: 1, maxWaiting: 1)
+        #expect(slots.worth == .nothing)
+        #expect((slots.enter(.normal), slots.worth) == (.go, .indispensable))
+        slots.wait(NamedWaiter("a"), priority: .normal)
+        #expect((slots.leave(), slots.worth) == (NamedWaiter("a"), .indispensable))
+        #expect((slots.leave(), slots.worth) == (nil, .nothing))
+    }
+
     @Test("a request of a refresh waits in the front of a line that is full")
     func refresh() async throws {
         try await simulate { simulation in

@@ -132,6 +132,22 @@ struct PaceMachineTests {
         #expect(Self.ask(&machine, at: .zero) == "3 requests wait already")
     }
 
+    @Test("while the line moves, a wait is reckoned from the next turn, and for one that goes to the front from now")
+    func movingLine() {
+        var machine = Self.machine(retryAfter: .seconds(5))
+        for name in 1...2 { Self.wait(&machine, "\(name)", at: .zero) }
+        let first = machine.release(at: .seconds(5), draw: 0)?.waiter.id
+        #expect(first == "1")
+        // The next turn begins at 5.1 s, and is the other's.
+        let wait = Duration.milliseconds(200)
+        #expect(Self.ask(&machine, at: .seconds(5), remaining: wait + Self.ns) == "wait")
+        #expect(
+            Self.ask(&machine, at: .seconds(5), remaining: wait)
+                == "it would wait for 200 ms, with 200 ms left until the deadline"
+        )
+        #expect(machine.ask(PaceAsker(remaining: Self.ns, isUrgent: true), at: .seconds(5)) == .go(number: 3))
+    }
+
     @Test("a limit that is used up only if all under way count refuses nobody: their answers may say otherwise")
     func perhaps() {
         var machine = Self.machine()
@@ -205,6 +221,21 @@ struct PaceMachineTests {
         let third = machine.answered(0, limits: [], retryAfter: .seconds(61), at: .zero)
         #expect(third.map(\.waiter.id) == ["patient", "just in time"])
         #expect(machine.waiting == 0)
+    }
+
+    @Test("a minute after the server's last word, and not after any other answer, one may ask in spite of it")
+    func lastWord() {
+        let day = Duration.seconds(86_400)
+        for isPause in [true, false] {
+            var machine = Self.machine()
+            let numbers = (0..<2).compactMap { _ in machine.immediateNumber() }
+            let limits = isPause ? [] : [Self.limit(0, day)]
+            _ = machine.answered(numbers[0], limits: limits, retryAfter: isPause ? day : nil, at: .seconds(30))
+            _ = machine.answered(numbers[1], limits: [], retryAfter: nil, at: .seconds(50))
+            #expect(Self.ask(&machine, at: .seconds(90) - Self.ns).hasPrefix("it would wait for "))
+            #expect(Self.ask(&machine, at: .seconds(90)) == "go")
+            #expect(Self.ask(&machine, at: .seconds(90)).hasPrefix("it would wait for "))
+        }
     }
 
     @Test("a partition may be forgotten when nobody waits, nothing is under way and all that is known is past")

@@ -73,6 +73,26 @@ extension RefreshMachineTests {
             #expect((machine.nextStart, machine.state.failures) == before)
         }
 
+        @Test(
+            "where nobody is signed in, the session that calls have already begins with the end that is heard of",
+            arguments: [Start.signedOut, .expired],
+            [false, true]
+        )
+        func beginning(start: Start, isExpiry: Bool) {
+            var (machine, now) = RefreshMachineTests.machine(start)
+            let (before, ahead) = (machine.session, CallSession())
+            let change: SessionChange<ReceivedCredential> =
+                isExpiry ? .expired(TerminalRefreshFailure("over")) : .signedOut
+            let actions =
+                machine.handle(.adopt(change), at: now) + machine.handle(.adopt(change, beginning: ahead), at: now)
+            #expect(list(actions).isEmpty)
+            #expect(machine.session === ahead)
+            #expect((before.end == nil, ahead.end == nil) == (true, true))
+            // It is of that change only.
+            _ = machine.handle(.signIn(CredentialBox("g"), lifetime: nil), at: now)
+            #expect(machine.session !== ahead)
+        }
+
         @Test("the epoch counts sign-ins, sign-outs, new credentials and the end of a session, and nothing else")
         func epoch() {
             let counted: Set = ["sign in", "sign out", "replace present", "success", "terminal"]

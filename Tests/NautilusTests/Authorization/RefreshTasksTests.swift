@@ -40,4 +40,17 @@ struct RefreshTasksTests {
         #expect(handedIn.map(\.isCancelled) == [false, true, true, true])
         handedIn[0].cancel()
     }
+
+    @Test("an alarm that is stopped ends its timer, be it handed in by then or not; any other timer goes on")
+    func alarms() {
+        let alarms = (0..<3).map { RefreshAlarm(time: .seconds($0)) }
+        let timers = alarms.map { _ in Self.task() }
+        alarms[0].handIn(timers[0])
+        alarms[0].stop()
+        alarms[1].stop()
+        alarms[1].handIn(timers[1])
+        alarms[2].handIn(timers[2])
+        #expect(timers.map(\.isCancelled) == [true, true, false])
+        timers[2].cancel()
+    }
 }

@@ -36,4 +36,20 @@ struct RefreshWaitTests {
         #expect(try await waits(guarded) { _ in true })
         #expect(guarded.withLock { $0.waiters.count } == 1)
     }
+
+    @Test("an alarm that rings starts a refresh if it is the present one, and calls still wait, and it does so once")
+    func alarm() async throws {
+        let guarded = Locked(GuardedRefresh(limits: RefreshLimits()))
+        let (present, replaced) = (RefreshAlarm(time: .seconds(2)), RefreshAlarm(time: .seconds(1)))
+        func rings(_ alarm: RefreshAlarm) -> Bool { guarded.withLock { $0.takeAlarm(alarm) } }
+        guarded.withLock { $0.alarm = present }
+        #expect(!rings(present), "nobody waits")
+        #expect(guarded.withLock { $0.alarm } == nil)
+        guarded.withLock { $0.alarm = present }
+        #expect(try await waits(guarded) { _ in true })
+        #expect(!rings(replaced))
+        #expect(guarded.withLock { $0.alarm } === present)
+        #expect(rings(present))
+        #expect(!rings(present))
+    }
 }

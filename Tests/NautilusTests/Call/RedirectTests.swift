@@ -165,6 +165,34 @@ struct RedirectTests {
         #expect(transport.attempts[2].header[.authorization] == nil)
     }
 
+    @Test(
+        "only within its origin a redirected request still counts as one of the user's, and its failure does",
+        arguments: [
+            ("/elsewhere", true), ("https://other.example.com/", false),
+        ]
+    )
+    func tags(location: String, isUsers: Bool) async throws {
+        try await simulate { simulation in
+            let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: simulation.clock) { $0 }
+            let credential = try await coordinator.credential()
+            let transport = ScriptedTransport(
+                .status(307, header: [.location: .init(location)]),
+                .status(403),
+                clock: simulation.clock
+            )
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                retrierFactory: AuthorizationRetrier.factory(coordinator),
+                transport: transport,
+                clock: simulation.clock
+            )
+            let error = await Ping.get.result(with: service).error
+            #expect(error?.kind == .status(403))
+            #expect(transport.attempts.map(\.request.isAuthorized) == [true, isUsers])
+            #expect((error?.credentialTag(of: credential.session) != nil) == isUsers)
+        }
+    }
+
     @Test("B18: 307 and 308 send method and body again", arguments: [307, 308])
     func keepsBody(_ status: Int) async throws {
         let (_, transport) = try await redirected(status, to: "/elsewhere", .post)

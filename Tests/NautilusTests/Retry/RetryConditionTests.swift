@@ -55,4 +55,49 @@ struct RetryConditionTests {
         #expect(condition.verdict(for: keyed).isRetryable)
         #expect(!condition.verdict(for: conflict).isRetryable)
     }
+
+    /// A failure that is not known to pass with time.
+    private struct Broken: RefreshFailure {
+        let isTransient = false
+        let retryAfter: Duration? = nil
+    }
+
+    @Test(
+        "an event stream that was open goes on while its credential can be refreshed later, and ends with its session"
+    )
+    func feedWithoutCredential() throws {
+        let causes: [(cause: RefreshError, goesOn: Bool)] = [
+            (.failed(remaining: .seconds(1), underlying: Broken()), true),
+            (.coolingDown(remaining: .seconds(1), underlying: Broken()), true),
+            (.timedOut(limit: .seconds(30), remaining: nil), true),
+            (.tooManyRefreshes(limit: 5, window: .seconds(60), remaining: .seconds(1)), true),
+            (.signedOut, false), (.sessionExpired(underlying: Broken()), false), (.superseded, false),
+            (.recursive, false),
+        ]
+        for (cause, goesOn) in causes {
+            var error = try Self.error(.authorization)
+            error.underlying = cause
+            #expect(!RetryCondition.standard.verdict(for: error).isRetryable, "a call: \(cause)")
+            error.isReconnect = true
+            #expect(RetryCondition.standard.verdict(for: error).isRetryable == goesOn, "an event stream: \(cause)")
+        }
+    }
+
+    @Test("what another call throws while a request is built, an event stream that was open judges as its own failure")
+    func feedOfAnotherCall() throws {
+        let failures: [(kind: FailureKind, goesOn: Bool)] = [
+            (.status(520), true), (.status(401), true), (.deadline(.seconds(1)), true), (.timeout(.seconds(1)), true),
+            (.status(404), false), (.status(501), false), (.decoding, false),
+        ]
+        for (kind, goesOn) in failures {
+            let inner = try Self.error(kind)
+            var error = try Self.error(.custom)
+            error.underlying = inner
+            #expect(RetryCondition.standard.verdict(for: error).reason == "thrown by your code")
+            error.isReconnect = true
+            let verdict = RetryCondition.standard.verdict(for: error)
+            #expect(verdict.isRetryable == goesOn, "\(kind)")
+            if !goesOn { #expect(verdict.reason == "thrown by your code") }
+        }
+    }
 }

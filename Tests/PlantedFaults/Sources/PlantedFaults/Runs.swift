@@ -15,18 +15,22 @@ enum Outcome: Equatable {
 struct Runs: Sendable {
     let tests: URL
     let folder: URL
+    let survivors: Survivors
     /// A test has to fail by itself, not by somebody's patience. None of those named takes more than ten seconds.
     var limit = 60.0
-    var atATime = 2
+    /// The limit for a fault that may survive, as a loop without an end does.
+    var limitOfSurvivors = 10.0
+    var atATime = max(2, ProcessInfo.processInfo.activeProcessorCount)
 
     /// Fails unless each suite has tests, which pass without a fault.
     func checkSuites(of faults: [Fault]) throws {
-        let outputs = concurrently(Set(faults.flatMap(\.suites)).sorted()) { suite -> String? in
-            let (status, output) = runTests([suite], fault: 0)
-            if output.contains("run with 0 tests") { return "error: there is no test of \(suite)" }
-            return status == 0 ? nil : "\(output)\nerror: tests of \(suite) fail without a fault"
+        let suites = Set(faults.flatMap(\.suites)).sorted()
+        let names = try run(tests.path, "--testing-library", "swift-testing", "--list-tests").output
+        for suite in suites where !names.contains(".\(suite)/") && !names.contains("/\(suite)/") {
+            throw Complaint(description: "error: there is no test of \(suite)")
         }
-        if let complaint = outputs.compactMap(\.self).first { throw Complaint(description: complaint) }
+        let (status, output) = runTests(suites, fault: 0, limit: 600)
+        if status != 0 { throw Complaint(description: "\(output)\nerror: tests fail without a fault") }
     }
 
     /// The outcomes in the order of the faults; says each as it comes.
@@ -42,18 +46,23 @@ struct Runs: Sendable {
     }
 
     private func outcome(of fault: Fault) -> Outcome {
-        let (status, output) = runTests(fault.suites, fault: fault.number)
-        if let failed = output.firstMatch(of: #/✘ Test (.+?) (?:with \d+ test cases )?(?:recorded|failed)/#) {
-            return .noticed(by: String(failed.1))
-        }
+        let limit = survivors.allow(fault) ? limitOfSurvivors : limit
+        let (status, output) = runTests(fault.suites, fault: fault.number, limit: limit)
+        if let failed = failedTest(in: output) { return .noticed(by: failed) }
         guard let status else { return .notNoticed("no test failed within \(Int(limit)) s") }
         return status == 0 ? .notNoticed("no test failed") : .noticed(by: "a trap")
     }
 
-    /// - Returns: No status when the time is over.
-    private func runTests(_ suites: [String], fault: Int) -> (status: Int32?, output: String) {
+    private func failedTest(in output: String) -> String? {
+        output.firstMatch(of: #/✘ Test (.+?) (?:with \d+ test cases )?(?:recorded|failed)/#).map { String($0.1) }
+    }
+
+    /// Ends with the first test that fails.
+    ///
+    /// - Returns: No status when it was ended, since a test has failed, or the time is over.
+    private func runTests(_ suites: [String], fault: Int, limit: Double) -> (status: Int32?, output: String) {
         // Fuzzers take seconds, and are not what notices a certain fault.
-        var arguments = [tests.path, "--testing-library", "swift-testing", "--skip", "[Ff]uzz"]
+        var arguments = [tests.path, "--testing-library", "swift-testing", "--quiet", "--skip", "[Ff]uzz"]
         for suite in suites { arguments += ["--filter", "[./]\(suite)/"] }
         // A loop without an end must not take all memory, and a trap need not tell where it was.
         let script = #"ulimit -c 0; ulimit -v 12000000 2>/dev/null; exec "$@""#
@@ -61,8 +70,9 @@ struct Runs: Sendable {
         environment["NAUTILUS_PLANTED_FAULT"] = String(fault)
         environment["NO_COLOR"] = "1"
         environment["SWIFT_BACKTRACE"] = "enable=no"
+        let command = ["sh", "-c", script, "sh"] + arguments
         do {
-            return try run(["sh", "-c", script, "sh"] + arguments, in: folder, environment: environment, limit: limit)
+            return try run(command, in: folder, environment: environment, limit: limit) { failedTest(in: $0) != nil }
         } catch {
             return (0, "\(error)")
         }
@@ -88,17 +98,24 @@ struct Runs: Sendable {
     }
 }
 
-/// Runs a command; no status when it takes longer than the limit, in seconds, and is ended.
+/// Runs a command.
+///
+/// - Parameters:
+///   - limit: The longest time, in seconds, after which it is ended.
+///   - isEnough: Asked about the output now and then; it is ended, too, when there is enough.
+/// - Returns: No status when it was ended.
 func run(
     _ command: [String],
     in folder: URL? = nil,
     environment: [String: String]? = nil,
-    limit: Double? = nil
+    limit: Double = .infinity,
+    until isEnough: ((_ output: String) -> Bool)? = nil
 ) throws -> (status: Int32?, output: String) {
     // Not a pipe: what the command has started would keep it open.
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("planted-fault-\(UUID().uuidString)")
     try Data().write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
+    func output() -> String { String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self) }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = command
@@ -110,13 +127,14 @@ func run(
     let hasEnded = DispatchSemaphore(value: 0)
     process.terminationHandler = { _ in hasEnded.signal() }
     try process.run()
-    let isInTime = hasEnded.wait(timeout: limit.map { .now() + $0 } ?? .distantFuture) == .success
-    if !isInTime {
+    let start = ContinuousClock.now
+    while hasEnded.wait(timeout: .now() + 0.1) == .timedOut {
+        guard start.duration(to: .now) / .seconds(1) >= limit || isEnough?(output()) == true else { continue }
         kill(process.processIdentifier, SIGKILL)
         hasEnded.wait()
+        return (nil, output())
     }
-    let output = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
-    return (isInTime ? process.terminationStatus : nil, output)
+    return (process.terminationStatus, output())
 }
 
 /// Runs a command that has to succeed.

@@ -76,7 +76,7 @@ public struct Tool {
         if !leftOut.isEmpty { say("\(leftOut.count) faults do not compile, and are left out") }
         let chosen = choose(from: faults.filter { !leftOut.contains($0.number) })
         if count != nil { say("\(chosen.count) faults, chosen with the seed \(seed)") }
-        let runs = Runs(tests: tests, folder: copy.folder)
+        let runs = Runs(tests: tests, folder: copy.folder, survivors: survivors)
         try runs.checkSuites(of: chosen)
         let report = Report(Array(zip(chosen, runs.outcomes(of: chosen))), survivors)
         say(report)
