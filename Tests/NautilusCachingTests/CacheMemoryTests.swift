@@ -43,6 +43,25 @@ struct CacheMemoryTests {
         }
     }
 
+    @Test("a 304 with a tag is not about a response without one, and the length of a decoded body proves nothing")
+    func about() {
+        let (tag, date): (HttpHeader, HttpHeader) = (["ETag": "\"1\""], ["Last-Modified": httpDate(-10)])
+        let answers: [(stored: HttpHeader, answer: HttpHeader, isAbout: Bool)] = [
+            (tag, tag, true), (tag, ["ETag": "\"2\""], false), (date, tag, false), (date, [:], true),
+        ]
+        for (stored, answer, isAbout) in answers {
+            #expect(StoredResponse.test(stored).isValidated(by: .test(304, header: answer)) == isAbout)
+        }
+        for (length, encoding, isAbout) in [("4", nil, true), ("5", nil, false), ("5", "gzip", true)]
+            as [(String, String?, Bool)]
+        {
+            var stored = HttpHeader()
+            stored["Content-Encoding"] = encoding
+            let answer = HttpResponse.test(header: ["Content-Length": .init(length)])
+            #expect(StoredResponse.test(stored).isDescribed(by: answer) == isAbout)
+        }
+    }
+
     @Test("a response leads to what else has changed within its origin, and to nothing of another (RFC 9111 §4.4)")
     func related() throws {
         let url = try #require(URL(string: "https://api.example.com/things"))

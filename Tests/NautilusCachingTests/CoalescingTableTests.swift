@@ -174,6 +174,18 @@ struct CoalescingTableTests {
         #expect(table.counts == (0, 0))
     }
 
+    @Test("a failure of one type's reading is told to those of it, and the first of the others leads; any other to all")
+    func failureOfType() {
+        let other = Table.Visit(key: "a", call: CallIdentity(id: 0, parent: nil, requestType: Undecodable.self))
+        for isOfType in [true, false] {
+            var table = Self.led(followedBy: [("anna", other), ("bert", Self.visit()), ("cora", other)])
+            let told = Self.told(table.end("a", leader: 1, failing: "no", isOfType: isOfType))
+            let all = ["anna: share no", "bert: share no", "cora: share no"]
+            #expect(told == (isOfType ? ["bert: share no", "anna: lead 2"] : all))
+            #expect(table.counts == (isOfType ? (1, 1) : (0, 0)))
+        }
+    }
+
     @Test("a call within one that leads goes alone, whatever it asks for")
     func nested() {
         var table = Self.led(by: Self.visit(call: 7), followedBy: [("anna", Self.visit(call: 8))])

@@ -163,6 +163,20 @@ struct ConcurrencyLimitTests {
         #expect((slots.leave(), slots.worth) == (nil, .nothing))
     }
 
+    @Test("a slot that has become free since the first look is taken, and not waited for")
+    func join() {
+        var slots = SlotTable<NamedWaiter>(maxConcurrent: 1, maxWaiting: 1)
+        let looks = (0..<2).map { _ in slots.enter(trafficOrigin, .normal) }
+        #expect(looks == [.go, .wait])
+        _ = slots.leave(trafficOrigin)
+        let answers = ["a", "b", "c"].map { slots.join(NamedWaiter($0), trafficOrigin, .normal) }
+        #expect(answers == [.go, .wait, .refuse(.tooManyWaiting(limit: 1))])
+        #expect(slots.counts(of: trafficOrigin) == (1, 1))
+        let next = slots.leave(trafficOrigin)
+        #expect(next == NamedWaiter("b"))
+        #expect(slots.counts(of: trafficOrigin) == (1, 0))
+    }
+
     @Test("a request of a refresh waits in the front of a line that is full")
     func refresh() async throws {
         try await simulate { simulation in

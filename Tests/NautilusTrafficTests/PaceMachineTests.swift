@@ -145,6 +145,12 @@ struct PaceMachineTests {
             Self.ask(&machine, at: .seconds(5), remaining: wait)
                 == "it would wait for 200 ms, with 200 ms left until the deadline"
         )
+        var paused = machine
+        let pause = Duration.milliseconds(50)
+        _ = paused.answered(2, limits: [], retryAfter: pause, at: .seconds(5))
+        let askers = [pause, pause + Self.ns].map { PaceAsker(remaining: $0, isUrgent: true) }
+        let answers = askers.map { paused.ask($0, at: .seconds(5)) }
+        #expect(answers == [.refuse(.waitPastDeadline(pause, remaining: pause)), .wait])
         #expect(machine.ask(PaceAsker(remaining: Self.ns, isUrgent: true), at: .seconds(5)) == .go(number: 3))
     }
 
@@ -236,6 +242,40 @@ struct PaceMachineTests {
             #expect(Self.ask(&machine, at: .seconds(90)) == "go")
             #expect(Self.ask(&machine, at: .seconds(90)).hasPrefix("it would wait for "))
         }
+    }
+
+    @Test("who asks in spite of the server's word is believed by an answer alone, and keeps others from asking as well")
+    func probe() {
+        let day = Duration.seconds(86_400)
+        var machine = Self.machine()
+        let numbers = (0..<2).compactMap { _ in machine.immediateNumber() }
+        _ = machine.answered(numbers[0], limits: [], retryAfter: day, at: .zero)
+        let probe = machine.ask(PaceAsker(remaining: nil, isUrgent: false), at: .seconds(60))
+        #expect(probe == .go(number: 4))
+        func isRefused(_ machine: inout Machine, at seconds: Int) -> Bool {
+            Self.ask(&machine, at: .seconds(seconds)).hasPrefix("it would wait for ")
+        }
+
+        var (answered, lost, unsent, other) = (machine, machine, machine, machine)
+        _ = answered.answered(4, limits: [], retryAfter: .seconds(5), at: .seconds(61))
+        #expect(Self.ask(&answered, at: .seconds(66) - Self.ns) == "wait")
+        #expect(Self.ask(&answered, at: .seconds(66)) == "go")
+        lost.ended(4, isSent: true)
+        #expect((isRefused(&lost, at: 119), isRefused(&lost, at: 120)) == (true, false))
+        unsent.ended(4, isSent: false)
+        #expect(!isRefused(&unsent, at: 62))
+        other.ended(numbers[1], isSent: false)
+        #expect(isRefused(&other, at: 62))
+    }
+
+    @Test("while nothing blocks, a line is woken for its turns alone, however slow they are")
+    func slowTurns() {
+        let rules = PaceRules(maxWaiting: 3, maxWait: .seconds(1), interval: .seconds(10))
+        var machine = Self.machine(retryAfter: .seconds(1), rules: rules)
+        Self.wait(&machine, "a", at: .zero, draw: 1)
+        let alarms = [0, 1, 5].map { machine.nextAlarm(at: .seconds($0)) }
+        // In the pause the end of the longest wait, and a second; after it the end of the turn.
+        #expect(alarms == [.seconds(2), .seconds(11), .seconds(11)])
     }
 
     @Test("a partition may be forgotten when nobody waits, nothing is under way and all that is known is past")

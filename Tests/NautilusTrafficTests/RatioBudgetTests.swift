@@ -30,6 +30,21 @@ struct RatioBudgetTests {
         #expect(budget.balance == 1)
     }
 
+    @Test("what the server has asked for by a 429 takes a tenth of a retry, and what pays for it expires as well")
+    func postponed() {
+        let budget = RatioBudget(ratio: 1, minimumRetriesPerSecond: 0, clock: clock)
+        budget.deposit()
+        #expect((1...11).filter { _ in budget.spend(.postponed) }.count == 10)
+        #expect((budget.patience, budget.balance) == (0, 1))
+        clock.advance(by: .seconds(1))
+        budget.deposit()
+        clock.advance(by: .seconds(10) - .nanoseconds(1))
+        #expect(budget.patience == 1)
+        clock.advance(by: .nanoseconds(1))
+        #expect(budget.patience == 0)
+        #expect(!budget.spend(.postponed))
+    }
+
     @Test("the minimum is there from the start, and once in every ten seconds")
     func minimum() {
         let budget = RatioBudget(minimumRetriesPerSecond: 0.5, clock: clock)

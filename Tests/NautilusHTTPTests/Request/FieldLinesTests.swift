@@ -77,4 +77,11 @@ struct FieldLinesTests {
         #expect(header.description == "Set-Cookie: ‹redacted›\nDate: now")
         #expect(!dumped.contains("s3cret") && !"\(header)".contains("s3cret"))
     }
+
+    @Test("a line that begins with a blank goes on with the value before it; without one, it says nothing")
+    func folded() {
+        let lines = " A: 0\r\nA: 1\r\n 2\r\n\tb: 3\r\nB: 4\r\n"
+        let fields = [HttpHeader.Field(name: "A", value: "1 2 b: 3"), HttpHeader.Field(name: "B", value: "4")]
+        #expect(HttpHeader(lines: Array(lines.utf8)).fields == fields)
+    }
 }

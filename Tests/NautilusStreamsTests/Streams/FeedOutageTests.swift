@@ -138,4 +138,30 @@ struct FeedOutageTests {
             #expect(numbers == Array(1...100))
         }
     }
+
+    @Test(
+        "F25: a try to reconnect is repeated at once only if the retrier has mended its request, and else after a delay",
+        arguments: [(401, 0, 2), (401, -1, 2), (401, 1, 5), (503, 0, 4), (503, 3, 7)]
+    )
+    func repeated(status: Int, delay: Int, last: Int) async throws {
+        try await simulate { simulation in
+            let text = ScriptedReply.chunks(
+                header: [.contentType: "text/event-stream"],
+                [Data("retry: 2000\nid: 1\ndata: 1\n\n".utf8)]
+            )
+            let transport = ScriptedTransport(text, .status(status), text, clock: simulation.clock)
+            let service = AnyHttpService(
+                apiUrl: "a.com",
+                retrierFactory: ScriptedRetrier.factory { _, error in
+                    .retry(after: error.status == status ? .seconds(delay) : .zero)
+                },
+                transport: transport,
+                clock: simulation.clock
+            )
+            var events = Ping.get.events(with: service).makeAsyncIterator()
+            for _ in 0..<2 { _ = try await events.next() }
+            // The server's two seconds are part of each delay.
+            #expect(transport.attempts.map(\.start) == [0, 2, last].map { .seconds($0) })
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusTesting
 import TestSupport
 import Testing
 
@@ -142,6 +143,31 @@ struct CredentialWorkTests {
         }
         gate.finish()
         #expect(await left.value)
+    }
+
+    @Test(
+        "a call for a credential that nobody wants any more ends with its failure, and waits for no delay before that"
+    )
+    func unwantedCall() async throws {
+        try await simulate { simulation in
+            let isWanted = Locked(true)
+            let transport = ScriptedTransport(clock: simulation.clock) { _, _ in
+                isWanted.withLock { $0 = false }
+                return .status(503)
+            }
+            let service = AnyHttpService<HttpError>(
+                apiUrl: "api.example.com",
+                retrierFactory: ScriptedRetrier.factory { _, _ in .retry(after: .seconds(10)) },
+                transport: transport,
+                clock: simulation.clock
+            )
+            let error = await CredentialWork.run(isWanted: { isWanted.withLock { $0 } }) {
+                await Ping.get.result(with: service).error
+            }
+            #expect(error?.kind == .status(503))
+            #expect(error?.trace.attempts.last?.decision?.reason == .custom("the user has signed out"))
+            #expect((transport.count, simulation.clock.now.offset) == (1, .zero))
+        }
     }
 
     @Test("a task that a refresh has left behind is part of no refresh once that has ended")

@@ -162,18 +162,22 @@ struct RefreshMachineTests {
         #expect((fourth.failures, fourth.previousCoolDown) == (0, .zero))
     }
 
-    @Test("B9: the sixth refresh within 30 s does not start; one nanosecond makes the difference")
-    func window() throws {
+    @Test(
+        "B9: the sixth refresh within 30 s does not start; one nanosecond makes the difference",
+        arguments: [0, 1_000_000]
+    )
+    func window(begin: Int) throws {
+        let begin = Duration.seconds(begin)
         var machine = Machine(limits: RefreshLimits())
-        _ = machine.handle(.signIn(CredentialBox("a"), lifetime: nil), at: .zero)
+        _ = machine.handle(.signIn(CredentialBox("a"), lifetime: nil), at: begin)
         for start in 1...5 {
-            let question = Machine.Question(rejected: start)
-            let flight = try #require(Self.started(machine.handle(.ask(question), at: .seconds(start))))
-            _ = machine.handle(.refreshSucceeded(flight, CredentialBox("a"), lifetime: nil), at: .seconds(start))
+            let (question, now) = (Machine.Question(rejected: start), begin + .seconds(start))
+            let flight = try #require(Self.started(machine.handle(.ask(question), at: now)))
+            _ = machine.handle(.refreshSucceeded(flight, CredentialBox("a"), lifetime: nil), at: now)
         }
         let sixth = Machine.Input.ask(.init(rejected: 6))
-        let opening = Duration.seconds(31)
-        #expect(Self.list(machine.handle(sixth, at: .seconds(6))) == "answer tooManyRefreshes(5 in 30 s)")
+        let opening = begin + .seconds(31)
+        #expect(Self.list(machine.handle(sixth, at: begin + .seconds(6))) == "answer tooManyRefreshes(5 in 30 s)")
         let refused = machine.handle(sixth, at: opening - .nanoseconds(1))
         #expect(Self.list(refused) == "answer tooManyRefreshes(5 in 30 s)")
         #expect(Self.list(machine.handle(sixth, at: opening)) == "start 6 from a, started 6, wait")
@@ -240,10 +244,54 @@ struct RefreshMachineTests {
     @Test("a late terminal failure does not end the session of the refresh that followed")
     func lateTerminalFailure() throws {
         var (machine, _) = Self.machine(.overdue)
-        _ = machine.handle(.ask(.init()), at: .seconds(61))
+        let second = try #require(Self.started(machine.handle(.ask(.init()), at: .seconds(61))))
         let actions = machine.handle(.refreshFailed(Self.flight, .terminal(Unreachable())), at: .seconds(62))
         #expect(Self.list(actions) == "ended in vain")
         #expect(Self.summary(machine.state) == "refreshing a1 rejected by 2")
+        // It no longer counts as one of the two that may run.
+        _ = machine.handle(.timeLimitReached(second, coolDown: .seconds(10)), at: .seconds(91))
+        #expect(machine.nextStart == .seconds(121))
+    }
+
+    @Test("a late failure does not free the slot of the refresh that followed, which is overdue as well")
+    func lateFailure() throws {
+        var (machine, _) = Self.machine(.overdue)
+        let second = try #require(Self.started(machine.handle(.ask(.init()), at: .seconds(61))))
+        _ = machine.handle(.timeLimitReached(second, coolDown: .seconds(10)), at: .seconds(91))
+        #expect(machine.nextStart == nil)
+        let late = Machine.Input.refreshFailed(Self.flight, .transient(Unreachable(), coolDown: .zero))
+        #expect(Self.list(machine.handle(late, at: .seconds(92))) == "ended in vain")
+        #expect(Self.summary(machine.state) == "coolingDown a1 rejected after overdue 2")
+        #expect(machine.nextStart == .seconds(121))
+    }
+
+    @Test(
+        "invariant 10: the refresh after an overdue one starts when the grace and the cool-down are both over",
+        arguments: [(10, 61, 30), (100, 131, 100)]
+    )
+    func overdueCoolDown(coolDown: Int, start: Int, remaining: Int) {
+        var (machine, _) = Self.machine(.refreshing)
+        let limit = Machine.Input.timeLimitReached(Self.flight, coolDown: .seconds(coolDown))
+        let failure = "timedOut(30 s, next in \(remaining) s)"
+        #expect(
+            Self.list(machine.handle(limit, at: .seconds(31)))
+                == "cancel 1, wait until \(start) s or fail \(failure), refreshFailed 1 \(failure)"
+        )
+        #expect(machine.nextStart == .seconds(start))
+    }
+
+    @Test(
+        "a credential that a refresh brings expired serves until it is rejected; one from outside is refreshed",
+        arguments: [0, -1]
+    )
+    func bornExpired(lifetime: Int) {
+        var (refreshed, now) = Self.machine(.refreshing)
+        let lifetime = Duration.seconds(lifetime)
+        _ = refreshed.handle(.refreshSucceeded(Self.flight, CredentialBox("b"), lifetime: lifetime), at: now)
+        #expect(Self.list(refreshed.handle(.ask(.init()), at: now)) == "answer b2")
+        var (replaced, _) = Self.machine(.idle)
+        _ = replaced.handle(.replace(generation: 1, CredentialBox("c"), lifetime: lifetime), at: now)
+        #expect(Self.list(replaced.handle(.ask(.init()), at: now)) == "start 1 from c, started 2, wait")
     }
 
     @Test("time that runs backwards between threads, by the order of their locks, does no harm")

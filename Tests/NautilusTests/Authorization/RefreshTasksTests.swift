@@ -35,6 +35,7 @@ struct RefreshTasksTests {
         let handedIn = (0..<4).map { _ in Self.task() }
         ended.handIn(refresh: handedIn[0], timer: handedIn[1])
         cancelled.handIn(refresh: handedIn[2], timer: handedIn[3])
+        #expect(!handedIn.contains { $0.isCancelled })
         ended.end()
         cancelled.cancel()
         #expect(handedIn.map(\.isCancelled) == [false, true, true, true])

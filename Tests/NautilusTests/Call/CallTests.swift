@@ -23,6 +23,22 @@ struct CallTests {
         #expect(transport.count == 4)
     }
 
+    @Test("a retrier that lets another error surface gives its reason, or else that of the error")
+    func ownReason() async throws {
+        struct Failing: Retrier {
+            let reason: RetryReason?
+            func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
+                .fail(with: HttpError(.invalidRequest(.method), stage: .retry))
+            }
+        }
+        for reason in [.custom("closed"), nil] as [RetryReason?] {
+            let retrier = AnyRetrierFactory { Failing(reason: reason) }
+            let outcome = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.status(503)))
+            #expect(outcome.error?.kind == .invalidRequest(.method))
+            #expect(outcome.lastReason == reason ?? .custom("\(InvalidRequest.method)"))
+        }
+    }
+
     @Test("A26: a one-shot body that has been read is not sent again, and the real error surfaces")
     func oneShotBody() async throws {
         let transport = ScriptedTransport(.status(503, header: ["Retry-After": "1"]), .reply(text: "never"))

@@ -68,6 +68,18 @@ struct CancellationTests {
         #expect(transport.count == 0)
     }
 
+    @Test("A15: whatever a retrier says that the cancellation has woken, the call ends as cancelled")
+    func duringDecision() async throws {
+        let stubborn = ScriptedRetrier.factory { _, _ in
+            try? await DefaultClock.current.sleep(for: .seconds(60))
+            return .fail(with: HttpError(.custom, stage: .retry))
+        }
+        let (error, end) = try await cancelled(at: .seconds(10), ScriptedTransport(.status(503)), retrier: stubborn)
+        #expect(error?.kind == .cancelled)
+        #expect((error?.underlying as? HttpError)?.kind == .status(503))
+        #expect(end == .seconds(10))
+    }
+
     @Test("cancellation reaches the transport, and no retrier is asked")
     func duringSend() async throws {
         let asked = Counter()

@@ -52,6 +52,7 @@ struct DeadlineTests {
         let outcome = try await outcome(of: Ping(deadline: .seconds(1)), retrier: retrier, transport)
         #expect(outcome.attempts == attempts)
         #expect(outcome.end == (attempts == 1 ? .zero : .milliseconds(999)))
+        if attempts == 1 { #expect(outcome.lastReason == .deadline(remaining: .seconds(1))) }
     }
 
     @Test("a timeout is retried on a GET, and not on a POST, which may have been executed")

@@ -101,4 +101,60 @@ struct OriginBudgetsTests {
         for _ in 0..<2 { budget.deposit(refunding: .failure) }
         #expect(!budget.isDrawnOn)
     }
+
+    /// Budgets of one retry each.
+    private func single(limit: Int) -> OriginBudgets { OriginBudgets(limit: limit) { _ in QuotaBudget(capacity: 14) } }
+
+    @Test("of those that are not drawn on, the budget that was longest not asked for is forgotten")
+    func leastRecent() throws {
+        let budgets = single(limit: 2)
+        let (first, second) = try (budgets.budget(of: origin(1)), budgets.budget(of: origin(2)))
+        #expect(try budgets.budget(of: origin(1)) === first)
+        _ = try budgets.budget(of: origin(3))
+        #expect(try budgets.budget(of: origin(1)) === first)
+        #expect(try budgets.budget(of: origin(2)) !== second)
+    }
+
+    @Test(
+        "each search for a budget to forget goes on behind those that the one before found drawn on",
+        arguments: 0...1
+    )
+    func search(searches: Int) throws {
+        let budgets = single(limit: 10)
+        let known = try (0..<10).map { try budgets.budget(of: origin($0)) }
+        for budget in known { #expect(budget.spend()) }
+        // The first eight are examined, then the other two and the first six.
+        let shared = try budgets.budget(of: origin(10))
+        if searches == 1 { #expect(try budgets.budget(of: origin(11)) === shared) }
+        known[searches == 0 ? 8 : 6].deposit(refunding: .failure)
+        let own = try budgets.budget(of: origin(12))
+        #expect(own !== shared)
+        #expect(try budgets.budget(of: origin(12)) === own)
+        #expect(try budgets.budget(of: origin(10)) === shared)
+        #expect(budgets.count == 10)
+    }
+
+    @Test("two first calls at once have one budget, and so have two origins that are the first to share one")
+    func atOnce() throws {
+        let (registry, inner) = (Locked<OriginBudgets?>(nil), Locked<(HttpOrigin, (any RetryBudget)?)?>(nil))
+        let budgets = OriginBudgets(limit: 1) { _ in
+            // As another thread, while the budget is made.
+            if case .some((let origin, nil)) = inner.withLock({ $0 }) {
+                inner.withLock { $0 = nil }
+                let budget = registry.withLock { $0 }?.budget(of: origin)
+                inner.withLock { $0 = (origin, budget) }
+            }
+            return QuotaBudget(capacity: 14)
+        }
+        registry.withLock { $0 = budgets }
+        for (number, other) in [(1, 1), (2, 3)] {
+            inner.withLock { $0 = nil }
+            let other = try origin(other)
+            inner.withLock { $0 = (other, nil) }
+            let outer = try budgets.budget(of: origin(number))
+            #expect(inner.withLock { $0?.1 } === outer)
+            _ = outer.spend()
+        }
+        registry.withLock { $0 = nil }
+    }
 }

@@ -100,4 +100,17 @@ struct RetryConditionTests {
             if !goesOn { #expect(verdict.reason == "thrown by your code") }
         }
     }
+
+    @Test("a status whose line was changed keeps it for an event stream that was open")
+    func changedLine() throws {
+        let condition = RetryCondition.standard
+            .stopping(status: 503, because: "it is final")
+            .stopping(status: 401, because: "there is one key")
+            .retrying(status: 404, because: "it is there soon")
+        for (status, reason) in [(503, "it is final"), (401, "there is one key"), (404, "it is there soon")] {
+            var error = try Self.error(.status(status))
+            error.isReconnect = true
+            #expect(condition.verdict(for: error).reason == reason)
+        }
+    }
 }

@@ -57,7 +57,7 @@ struct Runs: Sendable {
         output.firstMatch(of: #/✘ Test (.+?) (?:with \d+ test cases )?(?:recorded|failed)/#).map { String($0.1) }
     }
 
-    /// Ends with the first test that fails.
+    /// With a fault it ends with the first test that fails.
     ///
     /// - Returns: No status when it was ended, since a test has failed, or the time is over.
     private func runTests(_ suites: [String], fault: Int, limit: Double) -> (status: Int32?, output: String) {
@@ -72,7 +72,9 @@ struct Runs: Sendable {
         environment["SWIFT_BACKTRACE"] = "enable=no"
         let command = ["sh", "-c", script, "sh"] + arguments
         do {
-            return try run(command, in: folder, environment: environment, limit: limit) { failedTest(in: $0) != nil }
+            return try run(command, in: folder, environment: environment, limit: limit) { output in
+                fault > 0 && failedTest(in: output) != nil
+            }
         } catch {
             return (0, "\(error)")
         }
