@@ -229,7 +229,7 @@ struct PaceMachineTests {
         #expect(machine.waiting == 0)
     }
 
-    @Test("a minute after the server's last word, and not after any other answer, one may ask in spite of it")
+    @Test("a minute after the limit was last reported, one request is sent in spite of it")
     func lastWord() {
         let day = Duration.seconds(86_400)
         for isPause in [true, false] {
@@ -244,7 +244,7 @@ struct PaceMachineTests {
         }
     }
 
-    @Test("who asks in spite of the server's word is believed by an answer alone, and keeps others from asking as well")
+    @Test("only an answer to the request that was sent in spite of the limit replaces the limit; until then no other is sent")
     func probe() {
         let day = Duration.seconds(86_400)
         var machine = Self.machine()
@@ -268,7 +268,7 @@ struct PaceMachineTests {
         #expect(isRefused(&other, at: 62))
     }
 
-    @Test("while nothing blocks, a line is woken for its turns alone, however slow they are")
+    @Test("while nothing blocks, a queue is woken for its releases alone, however slow they are")
     func slowTurns() {
         let rules = PaceRules(maxWaiting: 3, maxWait: .seconds(1), interval: .seconds(10))
         var machine = Self.machine(retryAfter: .seconds(1), rules: rules)

@@ -35,7 +35,7 @@ struct CallTests {
             let retrier = AnyRetrierFactory { Failing(reason: reason) }
             let outcome = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.status(503)))
             #expect(outcome.error?.kind == .invalidRequest(.method))
-            #expect(outcome.lastReason == reason ?? .custom("\(InvalidRequest.method)"))
+            #expect(outcome.lastReason == reason ?? .custom("\(HttpRequest.Invalid.method)"))
         }
     }
 
