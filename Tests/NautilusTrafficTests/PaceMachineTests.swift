@@ -244,7 +244,7 @@ struct PaceMachineTests {
         }
     }
 
-    @Test("only an answer to the request that was sent in spite of the limit replaces the limit; until then no other is sent")
+    @Test("only an answer to the request sent in spite of the limit replaces it; until then no other is sent")
     func probe() {
         let day = Duration.seconds(86_400)
         var machine = Self.machine()

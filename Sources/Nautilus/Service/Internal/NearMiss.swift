@@ -51,7 +51,12 @@ package struct StoredRule {
         [
             StoredRule("usesSecureProtocol", Bool.self), StoredRule("header", HttpHeader.self),
             StoredRule("interceptors", "[any HttpInterceptor]") { Swift.type(of: $0) != [any HttpInterceptor].self },
-            StoredRule("retrierFactory", "any RetrierFactory", is: service.retrierFactory),
+            StoredRule("retrierFactory", "any RetrierFactory") { stored in
+                let factory = service.retrierFactory
+                guard let stored = stored as? any RetrierFactory, Swift.type(of: stored) == Swift.type(of: factory)
+                else { return true }
+                return stored.sharingKey != factory.sharingKey
+            },
             StoredRule("hook", "any ServiceHook", is: service.hook),
             StoredRule("observer", "any CallObserver", is: service.observer),
             StoredRule("transport", "any HttpTransport", is: service.transport),
@@ -83,7 +88,6 @@ package struct StoredRule {
             StoredRule("acceptedStatusCodes", HttpStatusCodes.self), StoredRule("deadline", Duration?.self),
             StoredRule("streamsResponse", Bool.self), StoredRule("isAnonymous", Bool.self),
             StoredRule("allowsHedging", Bool.self), StoredRule("allowsBodyAcrossOrigins", Bool.self),
-            StoredRule("linkRelation", String.self),
         ]
     }
 }
