@@ -2,7 +2,7 @@ import Nautilus
 
 /// Something in the rules of a service, or of a request that it sends, that cannot work as it is written.
 ///
-/// Made by ``HttpService/diagnose()``. Its description says what is wrong, and what to do.
+/// Made by `HttpService.diagnose()`. Its description says what is wrong, and what to do.
 public enum PolicyFinding: Hashable, Sendable {
     /// The attempts, if each lasts as long as its timeout, do not fit before the deadline.
     ///
