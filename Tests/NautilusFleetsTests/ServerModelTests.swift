@@ -1,7 +1,6 @@
 import Foundation
 import Nautilus
 import NautilusTesting
-import TestSupport
 import Testing
 
 @testable import NautilusFleets

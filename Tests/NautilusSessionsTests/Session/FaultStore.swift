@@ -2,7 +2,6 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
-import TestSupport
 
 /// One process's view of a store that others share: each of its operations fares as a test says, and its locks can be
 /// taken away.

@@ -1,7 +1,6 @@
 import Foundation
 import Nautilus
 import NautilusSessions
-import TestSupport
 import Testing
 
 @Suite("A sign-out from files")

@@ -2,7 +2,6 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
-import TestSupport
 import Testing
 
 @Suite("RefreshOutcome")

@@ -4,7 +4,6 @@ import NautilusPages
 import NautilusSessions
 import NautilusStreams
 import NautilusTesting
-import TestSupport
 
 /// Requests that continue one another: each page, each connection of a feed and of a web socket says whose the one before
 /// was.

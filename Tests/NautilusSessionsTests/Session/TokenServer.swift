@@ -2,7 +2,6 @@ import Foundation
 import Nautilus
 import NautilusSessions
 import NautilusTesting
-import TestSupport
 
 /// A token of an API's own, which is refreshed by itself.
 struct ApiToken: Codable, Hashable, Sendable {

@@ -1,6 +1,5 @@
 import Foundation
 import NautilusSessions
-import TestSupport
 import Testing
 
 @Suite("Stores: redaction")

@@ -1,5 +1,4 @@
 import NautilusSessions
-import TestSupport
 import Testing
 
 /// The effect of each operation in each state, for every kind of store.
