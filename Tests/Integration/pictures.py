@@ -90,7 +90,7 @@ def path_of_a_call():
         if number:
             picture.arrow((x - 18, 216), (x - 2, 216))
     picture.arrow((750, 80), (750, 108), (160, 108), (160, 176))
-    picture.arrow((440, 254), (440, 290), (116, 290), (116, 256), text="gone meanwhile: wait outside, line up again", at=(278, 285))
+    picture.arrow((440, 254), (440, 290), (116, 290), (116, 256), text="gone meanwhile: wait outside, queue again", at=(278, 285))
     picture.arrow((764, 254), (764, 364), (638, 364), text="failed", at=(772, 344), anchor="start")
     picture.box(436, 336, 200, 56, "retrier", "reasons to stop, budget", "box")
     picture.box(224, 336, 180, 56, "delay, then gate", "on the service's clock", "box")
