@@ -7,11 +7,12 @@ import Testing
 
 @Suite("Redirects")
 struct RedirectTests {
-    private static let secrets: HttpHeader = [
+    static let secrets: HttpHeader = [
         "Authorization": "Bearer secret", "Cookie": "session=secret", "X-Api-Key": "secret", "Accept": "text/plain",
     ]
 
-    private func redirected(
+    /// The outcome of a request that is redirected once, and what was sent.
+    static func redirected(
         _ status: Int,
         to location: String,
         _ request: Ping = Ping(header: secrets)
@@ -28,7 +29,7 @@ struct RedirectTests {
         arguments: ["https://other.example.com/", "https://api.example.com:8443/", "//evil.example.com/things"]
     )
     func crossOrigin(_ location: String) async throws {
-        let (outcome, transport) = try await redirected(302, to: location)
+        let (outcome, transport) = try await Self.redirected(302, to: location)
         #expect(outcome.response?.body == "there")
         let header = transport.attempts[1].header
         #expect(header.fields.map(\.name) == ["Accept"])
@@ -61,7 +62,7 @@ struct RedirectTests {
         arguments: ["/elsewhere", "elsewhere", "https://api.example.com/x", "https://API.example.com:443/x", "?page=2"]
     )
     func sameOrigin(_ location: String) async throws {
-        let (outcome, transport) = try await redirected(302, to: location)
+        let (outcome, transport) = try await Self.redirected(302, to: location)
         #expect(outcome.response?.body == "there")
         #expect(transport.attempts[1].header == Self.secrets)
         #expect(outcome.attempts == 1)
@@ -195,7 +196,7 @@ struct RedirectTests {
 
     @Test("B18: 307 and 308 send method and body again", arguments: [307, 308])
     func keepsBody(_ status: Int) async throws {
-        let (_, transport) = try await redirected(status, to: "/elsewhere", .post)
+        let (_, transport) = try await Self.redirected(status, to: "/elsewhere", .post)
         #expect(transport.attempts[1].request.method == .post)
         #expect(transport.attempts[1].body == Data("payload".utf8))
         #expect(transport.attempts[1].header[.contentType] == "application/octet-stream")
@@ -203,7 +204,7 @@ struct RedirectTests {
 
     @Test("B18: 303 makes a GET of a POST, and so do 301 and 302", arguments: [301, 302, 303])
     func becomesGet(_ status: Int) async throws {
-        let (_, transport) = try await redirected(status, to: "/elsewhere", .post)
+        let (_, transport) = try await Self.redirected(status, to: "/elsewhere", .post)
         #expect(transport.attempts[1].request.method == .get)
         #expect(transport.attempts[1].body == nil)
         #expect(transport.attempts[1].header[.contentType] == nil)
@@ -214,14 +215,14 @@ struct RedirectTests {
         for (status, method, expected) in [(302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD")]
             as [(Int, HttpMethod, HttpMethod)]
         {
-            let (_, transport) = try await redirected(status, to: "/elsewhere", Ping(method: method))
+            let (_, transport) = try await Self.redirected(status, to: "/elsewhere", Ping(method: method))
             #expect(transport.attempts[1].request.method == expected)
         }
     }
 
     @Test("a redirect from https to http is not followed")
     func downgrade() async throws {
-        let (outcome, transport) = try await redirected(302, to: "http://api.example.com/things")
+        let (outcome, transport) = try await Self.redirected(302, to: "http://api.example.com/things")
         #expect(outcome.error?.kind == .redirect(.downgrade))
         #expect(outcome.error?.status == 302)
         #expect(transport.count == 1)
@@ -241,7 +242,7 @@ struct RedirectTests {
 
     @Test("a circle is one although its fragments differ")
     func loopOfFragments() async throws {
-        let (outcome, transport) = try await redirected(302, to: "/things#here")
+        let (outcome, transport) = try await Self.redirected(302, to: "/things#here")
         #expect(outcome.error?.kind == .redirect(.loop))
         #expect(transport.count == 1)
     }
@@ -261,7 +262,7 @@ struct RedirectTests {
 
     @Test("a Location is followed after no other status", arguments: [300, 304, 305, 404])
     func otherStatuses(status: Int) async throws {
-        let (outcome, transport) = try await redirected(status, to: "/there")
+        let (outcome, transport) = try await Self.redirected(status, to: "/there")
         #expect(outcome.error?.kind == .status(status))
         #expect(transport.count == 1)
     }
@@ -274,71 +275,8 @@ struct RedirectTests {
         ]
     )
     func invalidLocation(_ location: String) async throws {
-        let (outcome, _) = try await redirected(302, to: location)
+        let (outcome, _) = try await Self.redirected(302, to: location)
         #expect(outcome.error?.kind == .redirect(.invalidLocation))
-    }
-
-    @Test("a one-shot body is not sent again by 307, and 303 does not need it")
-    func oneShot() async throws {
-        for (status, kind) in [(307, FailureKind.redirect(.bodySpent)), (303, nil)] as [(Int, FailureKind?)] {
-            let body = HttpBody.stream(AsyncThrowingStream { $0.finish() })
-            let (outcome, _) = try await redirected(status, to: "/elsewhere", Ping(method: .post, body: body))
-            #expect(outcome.error?.kind == kind)
-        }
-    }
-
-    @Test(
-        "a request that keeps its body at its origin is not sent elsewhere with it, and follows what needs no body",
-        arguments: [
-            (307, "https://other.example.com/", .redirect(.bodyAcrossOrigins), 1),
-            (308, "https://api.example.com:8443/", .redirect(.bodyAcrossOrigins), 1),
-            (307, "/elsewhere", nil, 2), (303, "https://other.example.com/", nil, 2),
-        ] as [(Int, String, FailureKind?, Int)]
-    )
-    func keepsBodyHome(_ status: Int, location: String, kind: FailureKind?, sendCount: Int) async throws {
-        var request = Ping.post
-        request.allowsBodyAcrossOrigins = false
-        let (outcome, transport) = try await redirected(status, to: location, request)
-        #expect(outcome.error?.kind == kind)
-        #expect(transport.count == sendCount)
-        let bodiless = try await redirected(307, to: location, Ping(allowsBodyAcrossOrigins: false))
-        #expect(bodiless.0.response?.body == "there")
-    }
-
-    @Test("the body of a request goes along to another origin by default, also with a PUT that 301 redirects")
-    func carriesBody() async throws {
-        for request in [Ping.post, Ping(method: .put, body: .data(Data("payload".utf8)))] {
-            let status = request.method == .put ? 301 : 307
-            let (outcome, transport) = try await redirected(status, to: "https://other.example.com/", request)
-            #expect(outcome.response?.body == "there")
-            #expect(transport.attempts[1].body == Data("payload".utf8))
-        }
-    }
-
-    @Test("an interceptor keeps the bodies of a whole service at its origin, and the refusal is not retried")
-    func serviceKeepsBodies() async throws {
-        struct KeepingBodies: CallInterceptor {
-            func intercept(
-                _ request: HttpRequest,
-                context: CallContext,
-                next: Next
-            ) async throws -> HttpResponse<Data> {
-                var request = request
-                request.allowsBodyAcrossOrigins = false
-                return try await next(request)
-            }
-        }
-        let transport = ScriptedTransport(.status(307, header: ["Location": "https://other.example.com/"]))
-        let service = AnyHttpService(
-            apiUrl: "api.example.com",
-            interceptors: [KeepingBodies()],
-            retrierFactory: BackoffRetrier.factory(.atOnce),
-            transport: transport
-        )
-        let error = await #expect(throws: HttpError.self) { try await Ping.keyedPost.schedule(with: service) }
-        #expect(error?.kind == .redirect(.bodyAcrossOrigins))
-        #expect(error?.delivery == .rejected)
-        #expect(transport.count == 1)
     }
 
     @Test("a 3xx without Location, 304, and a redirect that the request accepts are answers")
