@@ -6,4 +6,7 @@ extension URL {
     package static func reading(_ text: String) throws -> URL {
         try #require(URL(string: text))
     }
+
+    /// The URL of a literal, where nothing can be thrown. Of a text that is none, the root folder's, which no test expects.
+    package static func literal(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
 }

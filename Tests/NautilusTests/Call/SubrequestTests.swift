@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Subrequests and their attempt")
 struct SubrequestDeliveryTests {
-    private static let subrequest = HttpRequest(url: .broken("https://api.example.com/status"))
+    private static let subrequest = HttpRequest(url: .literal("https://api.example.com/status"))
 
     /// A credential that cannot be fetched for what goes to `/status`.
     private static let failing = WrittenCredential { request in
@@ -56,7 +56,7 @@ struct SubrequestDeliveryTests {
         let polling = ClosureInterceptor { request, context, next in
             let accepted = try await next(request)
             guard accepted.status == 202 else { return accepted }
-            let poll = HttpRequest(url: .broken("https://api.example.com/jobs/1"))
+            let poll = HttpRequest(url: .literal("https://api.example.com/jobs/1"))
             return isSubrequest ? try await context.send(poll) : try await next(poll)
         }
         let transport = ScriptedTransport { request, _ in

@@ -54,7 +54,7 @@ struct Copy {
     /// The output, if the build fails.
     private func build(_ options: [String]) throws -> String? {
         let lean = ["-debug-info-format", "none"]
-        let command = ["swift", "build", "--package-path", folder.path] + lean + options
+        let command = ["NAUTILUS_CORNERS=1", "swift", "build", "--package-path", folder.path] + lean + options
         let (status, output) = try run(command)
         return status == 0 ? nil : output
     }

@@ -25,10 +25,6 @@ struct Rpc: Request {
     var header: HttpHeader { ["Idempotency-Key": "order-1"] }
 }
 
-extension URL {
-    static func broken(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
-}
-
 /// A server that heeds keys, as the draft has it: the same key again is answered with the first result.
 final class KeyedServer: Sendable {
     let executed = Locked<[String]>([])
@@ -69,7 +65,7 @@ struct SentKeyTests {
     func rpc() async throws {
         let server = KeyedServer()
         let helping = ClosureInterceptor { request, _, next in
-            var helper = HttpRequest(method: .post, url: .broken("https://api.example.com/rpc?action=token"))
+            var helper = HttpRequest(method: .post, url: .literal("https://api.example.com/rpc?action=token"))
             helper.header[.idempotencyKey] = "helper-1"
             _ = try await next(helper)
             return try await next(request)
@@ -93,7 +89,7 @@ struct SentKeyTests {
         }
         let server = KeyedServer()
         let helping = ClosureInterceptor { request, _, next in
-            _ = try await next(HttpRequest(method: .post, url: .broken("https://api.example.com/rpc?action=token")))
+            _ = try await next(HttpRequest(method: .post, url: .literal("https://api.example.com/rpc?action=token")))
             return try await next(request)
         }
         let drawn = Counter()
@@ -203,7 +199,7 @@ struct SentKeyTests {
 
     private static let prefixing = ClosureInterceptor { request, _, next in
         var request = request
-        request.url = .broken("https://api.example.com/v2" + request.url.path + "?at=\(UUID())")
+        request.url = .literal("https://api.example.com/v2" + request.url.path + "?at=\(UUID())")
         return try await next(request)
     }
 
