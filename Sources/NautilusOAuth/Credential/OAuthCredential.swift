@@ -3,36 +3,37 @@ import Nautilus
 
 /// The credential of a user, or of a client itself: the reply of a token endpoint (RFC 6749 §5.1).
 ///
-/// Its lifetime counts from its receipt. Within a process, the coordinator measures it on a monotonic clock; the wall
-/// clock is consulted only for a credential that was stored by another run, see ``remainingLifetime(at:)``.
+/// The lifetime begins when the credential is received. Within a process, the coordinator measures the lifetime with a
+/// monotonic clock. The wall clock is used only for a credential that another process or an earlier launch has stored;
+/// see ``remainingLifetime(at:)``.
 public struct OAuthCredential: Hashable, Sendable {
     /// The token that authorizes a request.
     public let accessToken: String
-    /// The token that the next refresh spends; nil when the server issues none.
+    /// The token that the next refresh sends; nil when the server issues none.
     public let refreshToken: String?
-    /// How the access token is used, as the server writes it; only `Bearer` (RFC 6750) is sent, and what
-    /// ``OAuthRules/tokenTypes`` adds. With another type, calls fail and nothing is sent; the session keeps the
-    /// credential, since the old token may have been rotated away.
+    /// The type of the access token, as the server writes it. Calls send `Bearer` tokens (RFC 6750), and tokens of the
+    /// types in ``OAuthRules/tokenTypes``. With any other type, calls fail and nothing is sent. The session keeps such
+    /// a credential, since the server may no longer accept the one before it.
     public let tokenType: String
-    /// The scope of the access token; nil when the server does not say, which means the scope that was asked for (RFC
-    /// 6749 §5.1).
+    /// The scope of the access token; nil when the server does not say: it is then the requested scope (RFC 6749 §5.1).
     public let scope: OAuthScope?
-    /// How long the credential lasts, counted from ``receivedAt``. Nil, which means no expiry, when the server does not
-    /// say or its value makes no sense (an `expires_in` below a second, or not a number): a rejected token is refreshed
-    /// anyway.
+    /// How long the credential lasts, counted from ``receivedAt``. Nil when the server does not say, or its value makes
+    /// no sense (an `expires_in` below a second, or not a number). The credential then has no expiry, and is refreshed
+    /// when the server rejects it.
     public let lifetime: Duration?
     /// When the credential was received, on this device's wall clock; only ever compared with the same clock.
     public let receivedAt: Date
-    /// The other fields of the server's reply, such as `id_token` or `instance_url`: texts as they are, anything else as
-    /// its JSON text. A field that a refresh leaves out stays as it was. Stored with the credential, and never printed.
+    /// The other fields of the server's reply, such as `id_token` or `instance_url`: texts as they are, any other value
+    /// as its JSON text. If the reply to a refresh leaves a field out, the old value stays. The fields are stored with
+    /// the credential, and never printed.
     public let fields: [String: String]
 
     /// Creates a credential, for example from another library's storage.
     ///
     /// - Parameters:
     ///   - accessToken: The token that authorizes a request.
-    ///   - refreshToken: The token that the next refresh spends. Default: nil, there is none.
-    ///   - tokenType: How the access token is used. Default: `Bearer`.
+    ///   - refreshToken: The token that the next refresh sends. Default: nil, there is none.
+    ///   - tokenType: The type of the access token. Default: `Bearer`.
     ///   - scope: The scope of the access token. Default: nil, unknown.
     ///   - lifetime: How long the credential lasts from `receivedAt`; a negative value counts as zero, and more than
     ///     ten thousand years as ten thousand. Default: nil, no expiry.
@@ -56,7 +57,7 @@ public struct OAuthCredential: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The same credential with the fields of an older one that it does not have itself.
+    /// This credential, with those ``fields`` of an older one that it lacks.
     func keepingFields(of old: OAuthCredential) -> OAuthCredential {
         OAuthCredential(
             accessToken: accessToken,
@@ -69,14 +70,15 @@ public struct OAuthCredential: Hashable, Sendable {
         )
     }
 
-    /// Ten thousand years: nothing lasts longer, and sums stay far from the largest `Duration`, where arithmetic traps.
+    /// Ten thousand years. Longer lifetimes are cut to this, so that sums stay far below the largest `Duration`: beyond
+    /// it, arithmetic traps.
     static let maxLifetime = Duration.seconds(Int64(315_576_000_000))
 
     /// The rest of the lifetime; zero when it is over, nil when there is no expiry.
     ///
     /// A wall clock can be wrong, or be set meanwhile. If it was set back, the credential lasts no longer than its full
-    /// lifetime from now; if it was set forward, that costs one refresh. Neither error repeats itself, since the
-    /// credential that a refresh brings is measured on a monotonic clock.
+    /// lifetime from now. If it was set forward, there is one refresh too many. Neither happens again, since the
+    /// coordinator measures the refreshed credential with a monotonic clock.
     public func remainingLifetime(at now: Date) -> Duration? {
         lifetime.map { lifetime in
             let elapsed = max(0, now.timeIntervalSince(receivedAt))
@@ -87,7 +89,7 @@ public struct OAuthCredential: Hashable, Sendable {
 }
 
 extension OAuthCredential: Redacted {
-    /// Type, scope and lifetime; never a token or another field.
+    /// The type, the scope, the lifetime, and whether there is a refresh token; never a token or another field.
     public var description: String {
         var parts = [tokenType, refreshToken == nil ? "without refresh token" : "with refresh token"]
         if let scope { parts.append("scope \"\(scope)\"") }
@@ -96,14 +98,14 @@ extension OAuthCredential: Redacted {
     }
 }
 
-/// The stored form of a credential, independent of its properties: renaming a property does not change what is stored,
-/// every duration and date comes back exactly, and numbers too large to calculate with are refused.
+/// The stored form of a credential. Renaming a property does not change it, and every duration and date is read back
+/// exactly. Decoding refuses numbers that are too large to calculate with.
 extension OAuthCredential: Codable {
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, tokenType, scope, lifetime, receivedAt, fields
     }
 
-    /// A `Duration` in two numbers, since a single number would be rounded.
+    /// A `Duration` as two numbers, since a single `Double` would round it.
     private struct Lifetime: Codable {
         let seconds: Int64
         let attoseconds: Int64
@@ -170,7 +172,7 @@ public struct OAuthScope: Hashable, Sendable {
         self.tokens = Set(tokens.filter { !$0.isEmpty }).sorted()
     }
 
-    /// Reads a list of tokens separated by blanks, as servers send it.
+    /// Reads a list of tokens separated by spaces, as servers send it.
     public init(parsing text: String) {
         self.init(text.split(separator: " ").map(String.init))
     }
@@ -186,7 +188,7 @@ extension OAuthScope: ExpressibleByArrayLiteral, CustomStringConvertible {
     /// Creates a scope of these tokens.
     public init(arrayLiteral tokens: String...) { self.init(tokens) }
 
-    /// The tokens, separated by blanks, as they are sent.
+    /// The tokens, separated by spaces, as they are sent.
     public var description: String { tokens.joined(separator: " ") }
 }
 

@@ -6,14 +6,12 @@ import Nautilus
 /// ```swift
 /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
 /// ```
-/// The credential is encrypted together with its key and its session, so no record can take the place of another. The
-/// session's number and the count of lost answers are not secret, and not encrypted. An earlier record of the same key,
-/// put back by somebody, cannot be told from the latest. The server can tell, if a sign-out revokes the credential.
+/// The cipher encrypts the credential, and authenticates its key and its session, so that no record can take the place
+/// of another. Numbers such as the session's are not encrypted. The store does not notice if somebody puts back an
+/// earlier record of the same key; the server rejects that record's credential, if a sign-out has revoked it.
 ///
-/// A record from before encryption is read only on request, since otherwise anyone who can write the file could put
-/// anything there. A record of another cipher key is an error,
-/// ``CredentialStoreError/sealedOtherwise(issuer:session:)``, never "nobody is signed in". It stays until somebody
-/// signs in or out.
+/// A record that was encrypted with another key causes ``CredentialStoreError/sealedOtherwise(issuer:session:)``. It
+/// never counts as "nobody is signed in", and stays until somebody signs in or out.
 public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     let base: Base
     private let cipher: any CredentialCipher
@@ -24,15 +22,16 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Parameters:
     ///   - base: The store that keeps them.
     ///   - cipher: The cipher that encrypts them.
-    ///   - readsPlain: Whether records that `base` keeps unencrypted are read, too; the next refresh encrypts them.
-    ///     Default: false. Pass true in an app whose earlier version did not encrypt, until its users have updated.
+    ///   - readsPlain: Whether unencrypted records are read, too; the next refresh encrypts them. Default: false, since
+    ///     anyone who can write the file could put a credential there. Pass true if an earlier version of the app did
+    ///     not encrypt, until its users have updated.
     public init(_ base: Base, cipher: any CredentialCipher, readingPlain readsPlain: Bool = false) {
         self.base = base
         self.cipher = cipher
         self.readsPlain = readsPlain
     }
 
-    /// Whether the base's reads do.
+    /// Whether every read of the base shows what was stored last.
     public var showsLatest: Bool { base.showsLatest }
 
     /// Loads the stored record, decrypted; nil when there is none.
@@ -46,13 +45,13 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     ///
     /// - Throws: The errors of the cipher and of the base.
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
-        // An expired record holds no credential, so there is nothing to hide.
+        // An expired record has no credential, so there is nothing to encrypt.
         guard !stored.hasExpired else { return try await base.save(stored, for: key) }
         let sealed = try cipher.seal(stored.content, context: Self.context(of: stored, key))
         try await base.save(stored.replacingContent(sealed), for: key)
     }
 
-    /// Ends a session in the base.
+    /// Ends a session in the base store.
     ///
     /// - Returns: The stored record of the session; nil when there was none, or it cannot be decrypted.
     /// - Throws: The base's errors.
@@ -61,7 +60,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
         try await base.end(session, for: key).flatMap { try? opened($0, key) }
     }
 
-    /// Whether the session has been ended in the base.
+    /// Whether the session has been ended in the base store.
     ///
     /// - Throws: The base's errors.
     public func isEnded(_ session: UUID, for key: CredentialKey) async throws -> Bool {
@@ -96,7 +95,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
         return stored
     }
 
-    /// The key and the session of a credential as bytes. Different ones give different bytes, since each part is
+    /// The key and the session of a credential as bytes. No two different pairs give the same bytes, since each part is
     /// preceded by its length.
     private static func context(of stored: StoredCredential, _ key: CredentialKey) -> Data {
         let parts = [key.issuer, key.client, key.account, stored.session.uuidString]
@@ -108,7 +107,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
 }
 
 extension EncryptedStore: Redacted {
-    /// The kind of store underneath; nothing of the cipher, which has the key.
+    /// The type of the base store, but nothing of the cipher, which has the key.
     public var description: String { "EncryptedStore(\(Base.self))" }
 }
 
@@ -126,28 +125,17 @@ extension StoredCredential {
     }
 }
 
-/// Encrypts what a store keeps, with authentication, as AES-GCM does, and a key that only the app or its user has. With
-/// CryptoKit, use `AesGcmCipher`. Elsewhere, write one over a library that you trust:
-/// ```swift
-/// struct AesGcm: CredentialCipher {  // import Crypto, of swift-crypto
-///     let key: SymmetricKey
-///     func seal(_ bytes: Data, context: Data) throws -> Data {
-///         let box = try AES.GCM.seal(bytes, using: key, authenticating: context)
-///         guard let sealed = box.combined else { throw NoNonce() }
-///         return sealed
-///     }
-///     func open(_ sealed: Data, context: Data) throws -> Data {
-///         try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: context)
-///     }
-/// }
-/// ```
+/// Encrypts what a store keeps, with authentication, as AES-GCM does, and with a key that only the app or its user has.
+///
+/// With CryptoKit, use `AesGcmCipher`. Elsewhere, copy the cipher of `Examples/SealedStore`, which uses swift-crypto, or
+/// write one with a library that you trust.
 public protocol CredentialCipher: Sendable {
-    /// Encrypts bytes, each time with another nonce.
+    /// Encrypts bytes, with a new nonce each time.
     ///
     /// - Parameters:
     ///   - bytes: The secret.
     ///   - context: The owner of the secret. It is authenticated with the secret, and not stored.
-    /// - Throws: Any error; nothing is stored then.
+    /// - Throws: Any error. The store then stores nothing.
     func seal(_ bytes: Data, context: Data) throws -> Data
 
     /// Reads what ``seal(_:context:)`` made.

@@ -3,17 +3,17 @@ import Nautilus
 
 /// Revocation, once a session is over.
 extension SharedCredential {
-    /// Has the server forget the credential of a session: now or, if the server cannot be reached, as soon as it can.
+    /// Asks the server to forget a credential: now, and again later if the server cannot be reached.
     ///
-    /// - Parameter sparesOthers: Whether nothing is revoked if another session is stored, which may be the same user's.
-    ///   Default: false, for another user's credential.
-    /// - Returns: The failure; nil when the credential is revoked, or the server need not be told.
+    /// - Parameter sparesOthers: Whether to revoke nothing if another session is stored, since that session may be the
+    ///   same user's. Default: false, for the credential of another user.
+    /// - Returns: The failure; nil if the credential is revoked, or must not or need not be revoked.
     func revoke(_ credential: Credential, sparingOthers sparesOthers: Bool = false) async -> SessionError? {
         guard rules.revoke != nil, !isInUse(credential) else { return nil }
         if sparesOthers {
-            // A store that cannot be read is no reason to leave the credential alive.
+            // If the store cannot be read, the credential is revoked all the same.
             if let glance = try? await store.glance(), isOfAnother(glance) { return nil }
-            // A sign-in may have brought it again during the look.
+            // A sign-in may have brought the same credential again while the store was read.
             if isInUse(credential) { return nil }
         }
         guard let outcome = await tryToRevoke(credential) else {
@@ -38,16 +38,16 @@ extension SharedCredential {
         }
     }
 
-    /// Whether a sign-in has brought the credential again, as from a server with one token for each user, or one that
-    /// the server forgets along with it.
+    /// Whether the server would forget the credential of the present session together with this one. They may even be
+    /// equal, if the server has one token for each user.
     private func isInUse(_ credential: Credential) -> Bool {
         state.withLock { $0.record?.credential }.map { rules.areForgottenTogether(credential, $0) } ?? false
     }
 
     /// Revokes a credential in the background, when no caller waits for the result.
     ///
-    /// - Parameter sparesOthers: Whether the revocation waits for the next sign-out if another session is stored, which
-    ///   may be the same user's. Default: false, for another user's credential.
+    /// - Parameter sparesOthers: Whether the revocation waits for the next sign-out if another session is stored, since
+    ///   that session may be the same user's. Default: false, for the credential of another user.
     func revokeInBackground(_ credential: Credential, sparingOthers sparesOthers: Bool = false) {
         background.add(
             BackgroundTask.start { [self] in
@@ -62,20 +62,20 @@ extension SharedCredential {
         )
     }
 
-    /// Whether a session is stored that has neither begun nor ended here.
+    /// Whether the stored session is one that has neither begun nor ended in this process.
     private func isOfAnother(_ glance: SharedStore<Credential>.Glance) -> Bool {
         state.withLock { state in
             glance.stored.map { $0.session != state.begunHere && !state.isOver($0.session) } ?? false
         }
     }
 
-    /// Revokes the refreshed credential of a session that was ended elsewhere, since the process where the user signed
-    /// out does not know of it. When another session has taken this one's place, that waits for the next sign-out: it
-    /// may be the same user's, and revoking one credential could end everything that user has ever granted.
+    /// Revokes a refreshed credential whose session another process has ended, since that process does not know of the
+    /// credential. If another session is stored, the revocation waits for the next sign-out: that session may be the
+    /// same user's, and some servers revoke all credentials of a user together.
     ///
     /// - Parameter isReplaced: Whether another session is known to be stored. Default: false.
     func revokeUnlessReplaced(_ late: Record, isReplaced: Bool = false) {
-        // It is found in several places: by whoever notices the end, and by the refresh itself.
+        // Several callers find the same credential: the one that notices the end, and the refresh itself.
         let isNews = state.withLock { state in
             if let known = state.lateSessions[late.session], known >= late.refreshCount { return false }
             state.lateSessions[late.session] = late.refreshCount
@@ -84,10 +84,10 @@ extension SharedCredential {
         guard isNews else { return }
         if isReplaced { return spare(late.credential) }
         let check = BackgroundTask.start { [weak self, store] in
-            // A sign-in ends the session before, then waits for the lock, which is held here, and keeps it until it is
-            // stored. Each may take as long as its store needs.
+            // A sign-in in another process ends the old session, waits for the lock, which this process still holds,
+            // and holds the lock until the new session is stored. Each step may take as long as the store needs.
             try? await store.clock.sleep(for: store.limit.clampedToCentury)
-            // Whose store is that slow, or cannot be read, may have another session.
+            // If the store is even slower, or cannot be read, it may have another session.
             let lock = await store.lockInTime()
             let glance = lock == nil ? nil : try? await store.glance()
             if let lock { store.unlock(lock) }
@@ -101,30 +101,30 @@ extension SharedCredential {
         checks.add(check)
     }
 
-    /// Notes that the server is asked to forget the credential of a record, for refreshes of its session that are still
-    /// running, and for a later credential that the store may have.
+    /// Notes that the server is asked to forget the credential of a record. If a refresh of its session is still
+    /// running, or the store has a later credential of the session, that credential is revoked, too.
     func noteRevocation(of record: Record?, in state: inout State) {
         guard let record else { return }
         state.forgotten[record.session] = record.refreshCount
         noteRevocation(of: record.session, in: &state)
     }
 
-    /// Notes that the server is asked to forget the credential of a session, for refreshes of it that are still
-    /// running. A refresh that begins later is of another session.
+    /// Notes that the server is asked to forget the credential of a session. The results of refreshes that are still
+    /// running are then revoked, too. A refresh that begins later belongs to another session.
     func noteRevocation(of session: UUID, in state: inout State) {
         if state.refreshes > 0 { state.revokedSessions.insert(session) }
     }
 
-    /// Has the server forget a credential that is found after its user has signed out here, if another process has
-    /// refreshed the one that the server was asked to forget.
+    /// Revokes a stored credential whose user has signed out in this process, if another process has refreshed the
+    /// credential since: the server was asked to forget only the older one.
     func revokeIfRefreshed(_ stored: StoredCredential?) {
         guard let stored, state.withLock({ $0.findsForgotten(stored) }) else { return }
         guard let credential = try? stored.credential(as: Credential.self) else { return }
         revokeInBackground(credential, sparingOthers: true)
     }
 
-    /// Has the server forget the result of a refresh whose session was signed out meanwhile. After another user's
-    /// sign-in it waits until nobody is signed in.
+    /// Revokes the result of a refresh whose session has ended meanwhile. If somebody else has signed in, the
+    /// revocation waits until nobody is signed in.
     func revokeLate(_ late: Record) {
         let (isAsked, endedHere) = state.withLock { state in
             (state.revokedSessions.contains(late.session), state.isOver(late.session))
@@ -134,27 +134,30 @@ extension SharedCredential {
         } else if endedHere {
             spare(late.credential)
         } else {
-            // Another process has ended the session, which a call here has noticed before the refresh did.
+            // Another process has ended the session, and a call of this process has noticed that before the refresh
+            // did.
             revokeUnlessReplaced(late)
         }
     }
 
-    /// Has the server forget a refreshed credential whose session has ended elsewhere, as a look has shown. What a
-    /// server has ended itself need not be revoked.
+    /// Revokes a refreshed credential whose session another process has ended, as a look at the store has shown. If the
+    /// server itself has ended the session, nothing is revoked.
     func revokeLate(_ late: Record, endedAsIn look: SharedStore<Credential>.Snapshot) {
         if !look.hasExpired { revokeUnlessReplaced(late, isReplaced: !look.isSignOut) }
     }
 
-    /// Retries for as long as the session's object lives, since an app may be offline for hours. The next sign-in, here
-    /// or in another process, stops the retries, unless it asks here to revoke the session before: it may be the same
-    /// user, and some servers would end that user's new session along with the old credential.
+    /// Tries again for as long as the session's object exists, since an app may be offline for hours. The next sign-in,
+    /// here or in another process, stops the tries: it may be the same user's, and some servers would end the new
+    /// session along with the old credential. A sign-in here that asks to revoke the session before it does not stop
+    /// them.
     private func revokeLater(_ credential: Credential) {
         let signIns = state.withLock { $0.sparingSignIns }
         BackgroundTask.start { [weak self, store] in
             for retry in 1... {
                 guard (try? await store.pause(beforeRetry: retry)) != nil, let self else { return }
                 guard self.state.withLock({ $0.sparingSignIns == signIns }), !self.isInUse(credential) else { return }
-                // Nor may it end the session of a sign-in elsewhere; one that cannot be looked for may be there.
+                // The revocation must not end the session of a sign-in in another process, either. If the store cannot
+                // be read, such a session may be stored.
                 guard let glance = try? await store.glance() else { continue }
                 if self.isOfAnother(glance) { return }
                 switch await self.tryToRevoke(credential) {
@@ -166,8 +169,9 @@ extension SharedCredential {
         }
     }
 
-    /// Whether to try again after `error`. A cancellation means that the caller may have left; the revocation is due
-    /// all the same. An error of any other kind may never pass, and would not be reported.
+    /// Whether to try again after `error`. After a cancellation, nobody may wait for the result any more, but the
+    /// credential must still be revoked. After any error that is not transient, further tries may all fail, and nobody
+    /// would learn of it.
     private static func isWorthAnotherTry(_ error: any Error) -> Bool {
         let cause = (error as? any WrappingError)?.wrapped ?? error
         for error in [error, cause] where error is CancellationError || (error as? HttpError)?.kind == .cancelled {
