@@ -1,16 +1,16 @@
 import Foundation
 
 extension HttpError: PrintableError, Redacted, LocalizedError {
-    /// The failure, its request and attempt, the error underneath, and why no further attempt followed.
+    /// The failure, its request and attempt, the underlying error, and why no further attempt followed.
     ///
-    /// Contains no header, no body and no query. An error that is not the framework's own is named by its type unless
-    /// it describes itself: reflection could print a secret.
+    /// Contains no header, no body and no query. Of an error from other code, it contains the error's own description,
+    /// or else only its type, since reflection could print a secret.
     public var description: String {
-        // An error of the package that surfaces by another's code tells what has happened.
+        // If the app's code threw an error of this package, that error says what has happened.
         let own = kind == .custom ? underlying as? any PrintableError : nil
         var parts = ["\(subject) failed: \(own?.description ?? "\(kind)")"]
         if attempt > 1 { parts.append("at attempt \(attempt)") }
-        // The underlying error mentions a wait that the server did not ask for.
+        // If the wait does not come from the server, the underlying error mentions it.
         if let retryAfter, !isRefusal, kind != .authorization {
             parts.append("the server asks to wait \(retryAfter.brief)")
         }
@@ -41,10 +41,10 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         return call.request.isEmpty ? "A request" : call.request
     }
 
-    /// A reason that the decoder does not give for a body that does not decode: it is empty, or not JSON at all.
+    /// Why a body does not decode, if the decoder does not say: the body is empty, or it is not JSON at all.
     private var unreadable: String? {
         guard underlying is DecodingError, let response else { return nil }
-        // The body of a feed is read as it arrives, so that none of it is here.
+        // The body of a feed is read as it arrives, so the response has none of it.
         let isFeed = response.header.mediaType?.essence == "text/event-stream"
         if response.body.isEmpty, !isFeed { return "the body is empty (\(response.status))" }
         guard let type = response.header.mediaType, !type.subtype.hasSuffix("json") else { return nil }
@@ -58,21 +58,23 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         default: return nil
         }
         guard redirects?.setCookie == true || response?.header[.setCookie] != nil else { return nil }
-        return "a redirect set a cookie, which the server may want back; no cookies are kept, so send it in `header`"
+        return "a redirect set a cookie, which the server may expect; Nautilus keeps no cookies, so send it in `header`"
     }
 
-    /// A hint for local servers, which seldom speak TLS, while a base URL without a scheme means `https`.
+    /// A hint for calls to local servers: a base URL without a scheme means `https`, but local servers seldom support
+    /// TLS.
     private var missingScheme: String? {
         guard let origin = request?.origin, origin.scheme == "https", origin.isLoopback else { return nil }
         guard !isUnansweredByLoopbackTls else {
-            return "TLS did not answer; for a local server without TLS begin the base URL with http://"
+            return "TLS did not answer; for a local server without TLS, begin the base URL with http://"
         }
         guard case .transport(let code) = kind, Self.isHandshakeFailure(code) else { return nil }
-        return "asked over https; for a local server without TLS begin the base URL with http://"
+        return "the call used https; for a local server without TLS, begin the base URL with http://"
     }
 
-    /// Whether time has passed before anything could be sent over TLS to a server on this machine. Connecting there takes
-    /// no time, so the server does not speak TLS: it waits for the rest of a request.
+    /// Whether the attempt has timed out before anything could be sent over TLS to a server on this machine. Connecting
+    /// to it takes no time. So the server does not support TLS: it takes the handshake for a request, and waits for the
+    /// rest.
     var isUnansweredByLoopbackTls: Bool {
         guard delivery == .notSent, let origin = request?.origin, origin.isLoopback else { return false }
         switch kind {
@@ -83,13 +85,13 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
 
     private static func isHandshakeFailure(_ code: URLError.Code) -> Bool {
         switch code {
-        // A server that speaks plain HTTP answers the handshake with text, or ends the connection.
+        // A server without TLS answers the handshake with text, or ends the connection.
         case .secureConnectionFailed, .networkConnectionLost, .cannotConnectToHost: true
         default: false
         }
     }
 
-    /// Why the retriers let the error surface; nil when the failure itself tells, and while the retriers are asked.
+    /// Why the retriers did not retry; nil if the failure itself says why, or if the retriers have not decided yet.
     private var reasonToStop: RetryReason? {
         guard let decision = trace.attempts.last?.decision, decision.action == .stop else { return nil }
         switch decision.reason {
@@ -98,8 +100,8 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         }
     }
 
-    /// The text of the error underneath, without what the kind says already; nil when it adds nothing, as mostly a
-    /// transport's error.
+    /// The text of the underlying error, without what the kind says already; nil when nothing is left, as is usual for
+    /// a transport's error.
     private func addition(of underlying: (any Error)?) -> String? {
         guard let underlying else { return nil }
         var words = Self.describe(underlying)
@@ -110,23 +112,23 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
         return words.isEmpty ? nil : words
     }
 
-    /// The framework's error underneath in a few words, as the reason of a decision: `nobody is signed in`. Nil when
-    /// there is none.
+    /// The underlying error in a few words, as the reason of a decision: `nobody is signed in`. Nil if the underlying
+    /// error is not the framework's own.
     package var cause: String? {
         guard let underlying = underlying as? any PrintableError else { return nil }
-        // Its first clause; what follows says what to do about it.
+        // Its first clause: the rest says what to do about the error.
         var depth = 0
         let words = underlying.description.prefix {
             depth += $0 == "(" ? 1 : $0 == ")" ? -1 : 0
             return depth > 0 || $0 != ";"
         }
         let clause = words.hasSuffix(".") ? words.dropLast() : words
-        // Not of a method or an abbreviation, such as `GET`.
+        // A method or an abbreviation keeps its capitals, such as `GET`.
         guard clause.dropFirst().first?.isLowercase == true else { return String(clause) }
         return clause.prefix(1).lowercased() + clause.dropFirst()
     }
 
-    /// An error underneath, without what may be a secret in it.
+    /// The text of an underlying error, without values that may be secret.
     static func describe(_ error: any Error) -> String {
         switch error {
         case let error as DecodingError: error.withoutValues

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Redirects that wait for a cookie")
 struct CookieRedirectTests {
-    private static let hint = "no cookies are kept, so send it in `header`"
+    private static let hint = "Nautilus keeps no cookies, so send it in `header`"
     private static let cookie: HttpHeader = ["Location": "/things", "Set-Cookie": "session=secret; Path=/"]
 
     private func error(_ replies: ScriptedReply..., then last: ScriptedReply) async throws -> String {
