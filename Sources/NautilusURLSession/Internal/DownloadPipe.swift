@@ -3,15 +3,15 @@ import NautilusHTTP
 
 /// The unread part of a body, with its beginning in memory and the rest on disk.
 ///
-/// It has one writer, which never waits, and one reader. Bytes are collected until they are read, so that a reader
-/// slower than the network gets few large chunks and not many small ones.
+/// It has one writer, which never waits, and one reader. Bytes are collected until they are read, so that a slow reader
+/// gets few large chunks instead of many small ones.
 final class DownloadPipe: Sendable {
-    /// How many bytes are held in memory: 256 KiB, more than a network brings while a task is woken, and little enough
-    /// to be held for a thousand readers.
+    /// How many bytes are held in memory: 256 KiB. This is more than arrives before a waiting task runs again, and
+    /// little enough for a thousand readers at once.
     static let limit = 262_144
 
-    /// The size of a file on disk at which the next one is begun: 16 MiB. A file is removed as soon as it has been
-    /// read, so that no file grows with the body if a reader is always a little behind.
+    /// How large a file on disk may grow before the pipe begins another: 16 MiB. Each file is removed as soon as it has
+    /// been read, so that no file grows with the body if a reader is always a little behind.
     static let fileSize = 16_777_216
 
     private struct Spool {
@@ -88,8 +88,8 @@ final class DownloadPipe: Sendable {
         close(end, dropping: false)
     }
 
-    /// Ends the body because its reader has gone. Unread bytes are dropped, and the end is a cancellation even if all
-    /// bytes had arrived, so that the part that was read is not taken for the whole.
+    /// Ends the body because nobody reads it any more. Unread bytes are dropped, and the end is a cancellation even if
+    /// all bytes had arrived, so that nobody takes the part that was read for the whole.
     func abandon() {
         close(.failure(CancellationError()), dropping: true)
     }
@@ -136,13 +136,14 @@ final class DownloadPipe: Sendable {
     import Android
 #endif
 
-/// A temporary file that only its owner may read, and that is removed with the object.
+/// A temporary file that only this user may read. It is removed when the object is released.
 ///
-/// On Linux, all of Foundation's sessions share one queue; a session that waited for a slow reader, or for a body that
-/// is still being made, would hold up all others. So bytes that cannot be passed on yet wait here, and not in memory.
+/// On Linux, all of Foundation's sessions share one queue. If a session waited for a slow reader, or for a body that is
+/// still being made, all other sessions would wait, too. So a session never waits: bytes that cannot be passed on yet
+/// are written to this file, to save memory.
 final class SpoolFile: Sendable {
-    /// Where the file is; nil for a file that is only read back by this object. Such a file has no name, so that a
-    /// killed process leaves nothing behind.
+    /// Where the file is; nil for a file that only this object reads. Such a file has no name, so that a killed process
+    /// leaves nothing behind.
     let url: URL?
     private let handle: FileHandle
     private let delivery: Delivery
@@ -174,8 +175,8 @@ final class SpoolFile: Sendable {
         if let url { try? FileManager.default.removeItem(at: url) }
     }
 
-    /// Creates a file with the chunks of `stream`, which is sent when it is complete. The file has a name, by which it
-    /// is sent; files that killed processes have left are removed.
+    /// Creates a file with the chunks of `stream`. It has a name, since Foundation sends a file by its name. Files that
+    /// killed processes have left in the folder are removed.
     ///
     /// - Parameters:
     ///   - limit: The most bytes.
@@ -199,11 +200,13 @@ final class SpoolFile: Sendable {
         } catch let error as HttpBodyStream.ReadError {
             throw TransportError(error)
         }
-        // A cancelled stream ends early without an error, and half a body must not be sent.
+        // A cancelled stream ends early without an error, and a part of a body must not be sent.
         try Task.checkCancellation()
     }
 
-    /// - Throws: `TransportError`, above all if the disk is full.
+    /// Appends bytes to the file.
+    ///
+    /// - Throws: `TransportError`, for example if the disk is full.
     func append(_ bytes: Data) throws(TransportError) {
         do {
             try handle.seekToEnd()
@@ -230,8 +233,8 @@ final class SpoolFile: Sendable {
         .failed(
             .dataLengthExceedsMaximum,
             delivery: delivery,
-            reason: "More than \(limit) bytes of a body would wait on disk; read it faster, send a file, or raise the "
-                + "transport's spoolLimit."
+            reason: "More than \(limit) bytes of a body would have to be stored on disk; read the body faster, send a "
+                + "file instead of a stream, or raise the transport's spoolLimit."
         )
     }
 
@@ -239,13 +242,13 @@ final class SpoolFile: Sendable {
         .failed(
             .cannotWriteToFile,
             delivery: delivery,
-            reason: "The body did not fit into the folder for temporary files; make room there, or choose another "
-                + "(TMPDIR)."
+            reason: "A file for the body could not be created, written or read in the folder for temporary files; make "
+                + "room there, or choose another folder (TMPDIR)."
         )
     }
 }
 
-/// The body of a streamed exchange, held by its reader. Releasing it ends the exchange.
+/// The body of a streamed exchange, held by its reader. Releasing this object ends the exchange.
 final class StreamedBody: Sendable {
     private let pipe: DownloadPipe
     private let end: @Sendable () -> Void
