@@ -2,13 +2,13 @@ extension RefreshCoordinator {
     /// Runs the refresh and its timer in tasks of their own, so that no waiter's cancellation reaches them.
     func start(_ flight: RefreshFlight, from credential: Credential, tasks: RefreshTasks) {
         let timer = BackgroundTask.start { [weak self, clock, limit = limits.timeLimit] in
-            // The refresh has ended in time.
+            // The sleep was cancelled, because the refresh has ended in time.
             guard (try? await clock.sleep(untilLimitOf: limit)) != nil else { return }
             guard let self else { return }
             self.handle(.timeLimitReached(flight, coolDown: self.coolDown(after: flight)))
         }
-        // Not part of any call's attempt: it runs once for all calls, and its failure is no reason to repeat any of
-        // them.
+        // The refresh is not part of any call's attempt. It runs once for all calls, and its failure is no reason to
+        // repeat any of them.
         let refresh = BackgroundTask.start {
             let input = await self.input(of: flight, from: credential)
             self.handle(input, endOf: flight)
@@ -23,7 +23,7 @@ extension RefreshCoordinator {
         } catch let failure as TerminalRefreshFailure {
             return .refreshFailed(flight, .terminal(failure))
         } catch {
-            // A mistake in the program must not look like an outage.
+            // A recursion is a mistake in the program, and must not look like an outage of the server.
             let error = error.comesFromRecursion ? RefreshError.recursive : error
             let failure = error as? any RefreshFailure
             let coolDown = coolDown(after: flight, askedToWait: failure?.retryAfter)
@@ -32,7 +32,7 @@ extension RefreshCoordinator {
         }
     }
 
-    /// The cool-down if this refresh fails; drawn here, since the machine uses no randomness.
+    /// The cool-down if this refresh fails. Its random part is drawn here, since `RefreshMachine` uses no randomness.
     ///
     /// - Parameter hint: How long the token endpoint asks to wait; nil when it names no time.
     private func coolDown(after flight: RefreshFlight, askedToWait hint: Duration? = nil) -> Duration {
@@ -44,7 +44,7 @@ extension RefreshCoordinator {
         return max(drawn, min(hint ?? .zero, limits.retryAfterCap))
     }
 
-    /// Sets the timer that starts the refresh calls are waiting for.
+    /// Sets the timer for the next refresh, for which calls are waiting.
     func set(_ alarm: RefreshAlarm) {
         let timer = BackgroundTask.start { [weak self, clock, stopwatch] in
             guard (try? await clock.sleep(for: alarm.time - stopwatch.elapsed)) != nil, let self else { return }

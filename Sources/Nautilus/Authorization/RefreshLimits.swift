@@ -1,49 +1,49 @@
-/// The bounds within which a ``RefreshCoordinator`` refreshes, each with the reason for its default.
+/// The limits on the refreshes of a ``RefreshCoordinator``. Each gives the reason for its default.
 public struct RefreshLimits: Sendable {
     /// How long a refresh may take before the calls that wait for it fail.
     ///
-    /// 30 s: longer than a slow token endpoint takes, shorter than the 60 s after which URL loading, and most people,
-    /// give up.
+    /// 30 s: longer than a slow token endpoint takes, and shorter than the 60 s after which `URLSession` gives up by
+    /// default.
     public let timeLimit: Duration
     /// How long after the time limit a refresh that ignores its cancellation still blocks the next one. After that, a
-    /// second refresh may start beside it; a third never starts while two are running.
+    /// second refresh may start while the first is still running. A third never starts while two are running.
     ///
-    /// 30 s, as long again as the time limit: using a rotating token twice ends the session, so the next refresh waits
-    /// as long as a server could plausibly still be working on the overdue one. A closure that hangs for good would end
-    /// the session just as surely.
+    /// 30 s, as much as the time limit. Using a rotating token twice ends the session, so the next refresh waits while
+    /// the server may still be working on the overdue one. It does not wait forever, because a closure that never
+    /// returns would then block every later refresh.
     public let grace: Duration
     /// How many refreshes may start within ``window``; at least 1.
     ///
-    /// 5: more than a healthy server ever causes, and few enough not to burden a token endpoint.
+    /// 5: more than a healthy server ever makes necessary, and few enough not to overload a token endpoint.
     public let maxStarts: Int
     /// The time over which ``maxStarts`` counts.
     ///
     /// 30 s: together with ``maxStarts``, ten refreshes a minute at worst.
     public let window: Duration
-    /// The pauses after transient failures, during which no refresh starts: the delay before retry 1 after the first
-    /// failure in a row, the delay before retry 2 after the second, and so on.
+    /// The pauses after transient failures, during which no refresh starts. After the first failure in a row, the pause
+    /// is the backoff's delay before retry 1; after the second, the delay before retry 2; and so on.
     ///
-    /// Exponential from 1 s to 30 s with equal jitter. It starts short because calls wait during a cool-down; it is
-    /// never zero because the server could not serve the failed request.
+    /// Exponential from 1 s to 30 s with equal jitter. The first pause is short, because calls wait during a cool-down.
+    /// No pause is zero, because the server has just failed.
     public let coolDown: Backoff
     /// The longest cool-down that the token endpoint can ask for by `Retry-After`.
     ///
-    /// 60 s, as for `BackoffRetrier`: a server that names a longer time is asked once a minute, so that a mistake of
-    /// the server does not sign out all users for a day.
+    /// 60 s, as for `BackoffRetrier`. If a server names a longer time, it is asked once a minute, so that a mistake of
+    /// the server does not stop all refreshes for a day.
     public let retryAfterCap: Duration
     /// How long a call without a deadline waits, after failed refreshes, for the next one to start. A call with a
     /// deadline waits as long as its deadline allows.
     ///
-    /// 30 s: together with the last refresh's time limit, also 30 s by default, a call waits a minute at most, as long
-    /// as URL loading does.
+    /// 30 s: together with the last refresh's time limit, also 30 s by default, a call waits a minute at most. This is
+    /// also the default timeout of `URLSession`.
     public let maxWait: Duration
     /// How many cool-downs one call waits out. Zero: no call waits for more than one refresh.
     ///
-    /// 10, some three minutes of default cool-downs, for calls with a distant deadline.
+    /// 10, which is three minutes of default cool-downs at most. The limit is for calls with a distant deadline.
     public let maxCoolDowns: Int
     /// The longest time before expiry at which a background refresh starts. Zero: no background refresh.
     ///
-    /// 60 s, ample for one refresh and one repetition of it.
+    /// 60 s, enough for one refresh and one repetition of it.
     public let maxLeeway: Duration
 
     /// Creates limits; negative values count as zero. Every default gives its reason at the property.
@@ -73,7 +73,7 @@ public struct RefreshLimits: Sendable {
     /// How long before its expiry a credential is refreshed in the background: a tenth of its lifetime, at most
     /// ``maxLeeway``.
     ///
-    /// A tenth keeps short-lived credentials from being refreshed all the time.
+    /// A tenth, so that short-lived credentials are not refreshed all the time.
     package func leeway(forLifetime lifetime: Duration) -> Duration {
         min(maxLeeway, lifetime.clampedToCentury / 10)
     }

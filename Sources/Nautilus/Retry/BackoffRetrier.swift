@@ -1,17 +1,16 @@
-/// Retries failures that pass with time, after growing, randomised delays; by default it never repeats a request that
-/// might then be executed twice.
+/// Retries failures that may pass with time, with jittered exponential backoff. By default, it does not repeat a
+/// request that the server might then execute twice.
 ///
 /// ```swift
 /// var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.maxAttempts = 5 }) }
 /// ```
-/// Its state belongs to one call: the number of retries, and the last delay. The gate and the budget are shared by
-/// calls.
+/// Its state belongs to one call: the number of retries, and the last delay. Calls share the gate and the budget.
 public struct BackoffRetrier: Retrier {
     private let policy: Configuration
     private var retries = 0
     private var lastDelay = Duration.zero
     private var offlineWait = OfflineWait()
-    /// Why the last decision was taken; nil before the first.
+    /// The reason for the last decision; nil before the first.
     public private(set) var reason: RetryReason?
 
     /// Makes one retrier per call.
@@ -42,11 +41,11 @@ public struct BackoffRetrier: Retrier {
         if let gate = policy.gate, let origin = request.origin { try await gate.pass(to: origin) }
     }
 
-    /// Retries after the longest of the schedule's delay, `Retry-After` and the origin's pause, or says why not. When
-    /// the device is offline, it first waits for a network.
+    /// Retries after the longest of three times: the backoff's delay, `Retry-After`, and the origin's pause. If it does
+    /// not retry, ``reason`` says why. If the device is offline, it first waits for a network.
     ///
-    /// A feed that has been open (``HttpError/isReconnect``) reconnects however often that takes, without paying, with
-    /// delays of at most 30 s from the schedule, and however long `Retry-After` is.
+    /// If a feed has been open (``HttpError/isReconnect``), there is no limit to its reconnects, or to the
+    /// `Retry-After` that it waits for. A reconnect costs nothing, and the backoff's delay before it is at most 30 s.
     public mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision {
         if let refusal = refusal(of: error) { return refuse(because: refusal) }
         let ending = await waitForNetwork(after: error)
@@ -54,7 +53,8 @@ public struct BackoffRetrier: Retrier {
         if case .online(let absence, let spread)? = ending {
             return retryFreely(after: spread, failure: error, because: .online(after: absence))
         }
-        // More attempts would only add load; a feed's are bounded by their delays instead.
+        // More attempts of a call would only add load. A feed has no limit on attempts, because the delays limit its
+        // load.
         guard error.isReconnect || retries + 1 < policy.maxAttempts else {
             return refuse(because: .attemptsUsed(policy.maxAttempts))
         }
@@ -85,7 +85,7 @@ public struct BackoffRetrier: Retrier {
         policy.budget.budget(of: origin).map { [$0] } ?? []
     }
 
-    /// The record of the configuration.
+    /// The latency record of the configuration.
     public var latencies: [any LatencyRecord] { policy.latencies.map { [$0] } ?? [] }
 
     private mutating func refuse(because reason: RetryReason) -> RetryDecision {
@@ -100,10 +100,10 @@ public struct BackoffRetrier: Retrier {
         guard verdict.isRetryable else { return .notRetryable(verdict.reason) }
 
         if let hint = error.retryAfter {
-            // A wait that one call is told to observe holds for all calls, even when this call does not wait, or has no
-            // attempt left.
+            // A `Retry-After` pauses all calls, even if this call does not wait for it, or has no attempt left.
             policy.closeGate(for: min(hint, policy.retryAfterCap), after: error)
-            // The caller would rather get the error than wait that long; a feed has nobody who waits for an answer.
+            // Somebody waits for the answer of a call, and should get the error rather than wait that long. Nobody
+            // waits for a feed.
             guard error.isReconnect || hint <= policy.retryAfterCap else {
                 return error.refusal(of: hint, over: policy.retryAfterCap)
             }
@@ -116,12 +116,12 @@ public struct BackoffRetrier: Retrier {
 
     /// Waits until the device is online; nil when there is nothing to wait for, or no time left to wait.
     private mutating func waitForNetwork(after error: HttpError) async -> OfflineWait.Ending? {
-        // A policy without retries should not make this kind of retry either.
+        // A policy without retries makes none after an offline wait, either.
         guard error.isReconnect || policy.maxAttempts > 1 else { return nil }
         return await offlineWait.pass(policy.offline, after: error, drawing: policy.random)
     }
 
-    /// Retries without counting an attempt or taking from the budget, since the previous attempt found no network.
+    /// Retries without counting the attempt and without cost, since the previous attempt found no network.
     private mutating func retryFreely(
         after spread: Duration,
         failure error: HttpError,

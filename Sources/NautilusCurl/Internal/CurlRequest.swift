@@ -10,13 +10,13 @@
         let origin: HttpOrigin
         private let url: String
 
-        /// The largest body that is copied; larger ones are read in place. 64 KiB: copying that much costs less than
-        /// the callbacks to read it.
+        /// The largest body that libcurl copies without TLS; it reads a larger one in parts. 64 KiB: copying that much
+        /// costs less than the callbacks to read it.
         private static let copyLimit = 65_536
 
-        /// The most bytes of one record of TLS (RFC 8446 §5.1). OpenSSL sends what it is given in records, and until
-        /// the last one is sent it calls nothing written. So no more is given to it at once, or the server could have a
-        /// part of a request that counts as not sent.
+        /// The most bytes of one TLS record (RFC 8446 §5.1). If OpenSSL is given more bytes at once, it sends them in
+        /// several records, and reports nothing as written before the last one is sent. The server could then have a
+        /// part of a request that counts as not sent. So OpenSSL is given no more than one record at once.
         private static let recordLimit = 16_384
 
         /// - Throws: `HttpRequest.Invalid` for a request that must not be sent, and `TransportError` for a URL that is
@@ -41,12 +41,12 @@
         /// Whether the request goes over TLS.
         var isSecure: Bool { origin.scheme == "https" }
 
-        /// The port where TLS is spoken; nil without TLS.
+        /// The port of a request over TLS; nil without TLS.
         var securePort: Int? { isSecure ? origin.port : nil }
 
         /// Sets everything that libcurl has to know about the request.
         ///
-        /// - Returns: The body, if libcurl is to read it part by part; nil if it has a copy, or the body is a stream.
+        /// - Returns: The body, if libcurl has to read it in parts; nil if libcurl has a copy, or the body is a stream.
         func apply(to handle: CurlHandle) -> Data? {
             handle.setUrl(url)
             handle.setLines { request.add(to: $0) }
@@ -86,12 +86,12 @@
             return data
         }
 
-        /// Sets how much of a body is read at once; each part that is written counts as progress.
+        /// Sets how much of a body libcurl reads at once. Each part that it has written counts as progress.
         private func setPartSize(of handle: CurlHandle) {
             handle.set(NAUTILUS_CURL_UPLOAD_BUFFERSIZE, isSecure ? Self.recordLimit : 65_536)
         }
 
-        /// No less than the size of the header as it is sent, with 1 KiB for what libcurl adds.
+        /// An upper bound for the size of the header as it is sent. 1 KiB is for the lines that libcurl adds.
         private var headerSize: Int {
             request.header.fields.reduce(1_024 + url.utf8.count) {
                 $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 4
@@ -121,8 +121,8 @@
         /// Adds the lines of the header, including those that keep libcurl from adding fields of its own.
         fileprivate func add(to lines: borrowing CurlHeaderLines) {
             let isPlain = method == .get || method == .head
-            // The body is sent at once. With `Expect`, libcurl would wait for a server that does not know the field and
-            // waits for the body.
+            // This line keeps libcurl from sending `Expect`, so that it sends the body at once. With `Expect`, it would
+            // first wait for an answer, even from a server that does not know the field and waits for the body.
             if !isPlain { lines.add("Expect:") }
             var (hasType, hasCookie, hasAgent, hasEncodings) = (false, false, false, false)
             for field in header.fields {
@@ -141,7 +141,8 @@
             if !hasAgent { lines.add("User-Agent: Nautilus") }
             if !hasEncodings, let accepted = ContentDecoder.accepted { lines.add("Accept-Encoding", accepted) }
             guard !isPlain, !hasType else { return }
-            // libcurl would call a body without a type a form; RFC 9110 §8.3 has a type for "unknown".
+            // If a body has no type, libcurl adds the type of a form. By RFC 9110 §8.3, `application/octet-stream` is
+            // the type for unknown data.
             if hasBytes {
                 lines.add("Content-Type: application/octet-stream")
             } else {

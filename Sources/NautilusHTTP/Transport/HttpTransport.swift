@@ -9,25 +9,26 @@ import Foundation
 ///     }
 /// }
 /// ```
-/// `TransportConformance` of the test kit checks an implementation.
+/// `TransportConformance` of `NautilusTesting` checks an implementation.
 public protocol HttpTransport: Sendable {
     /// Sends `request` once and returns the response with its whole body, whatever its status.
     ///
-    /// Cancelling the task ends the exchange at once, with `CancellationError`. Timeouts are left to the caller. If the
-    /// header has arrived and the body fails, ``TransportContext/noteAnswer(_:)`` is called before the error is thrown,
-    /// so that the status is not lost.
+    /// Cancelling the task ends the exchange at once, with `CancellationError`. The caller applies timeouts. If the
+    /// body fails after the header has arrived, the transport calls ``TransportContext/noteAnswer(_:)`` before it
+    /// throws, so that the status is not lost.
     ///
     /// - Throws: ``TransportError``; ``HttpRequest/Invalid`` for a method or a header that cannot be sent; the error of
     ///   a body stream; `CancellationError`.
     func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data>
 
-    /// Sends `request` once and returns the response as soon as its header has arrived; the body follows as it is read.
+    /// Sends `request` once and returns the response as soon as its header has arrived. The caller then reads the body
+    /// as it arrives.
     ///
-    /// Until this returns, cancelling the task ends the exchange at once, with `CancellationError`; afterwards,
-    /// cancelling the task that reads the body, or releasing the body, ends it. Default: calls ``send(_:context:)``,
-    /// and makes the whole body one chunk.
+    /// Until this returns, cancelling the task ends the exchange at once, with `CancellationError`. Afterwards, the
+    /// exchange ends when the task that reads the body is cancelled, or the body is released. Default: calls
+    /// ``send(_:context:)``, and makes the whole body one chunk.
     ///
-    /// - Throws: The errors of ``send(_:context:)``. The body's reader gets failures that occur while the body arrives.
+    /// - Throws: The errors of ``send(_:context:)``. If the body fails while it arrives, its reader gets the error.
     func stream(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<HttpBodyStream>
 }
 
@@ -42,9 +43,9 @@ extension HttpTransport {
 }
 
 extension HttpResponse<HttpBodyStream> {
-    /// The response with its whole body. If the body fails, its beginning is noted.
+    /// The response with its whole body. If the body fails, `context` notes the part that has arrived.
     ///
-    /// - Parameter limit: The most bytes to take.
+    /// - Parameter limit: The most bytes that the body may have.
     /// - Throws: The errors of ``HttpTransport/send(_:context:)``.
     package func collected(limit: Int, _ context: TransportContext) async throws -> HttpResponse<Data> {
         var bytes = Data()
@@ -82,8 +83,8 @@ extension HttpRequest {
     }
 }
 
-/// A transport that obeys `TransportContext.interruption`, which saves a task for the timeout of each attempt. An
-/// interrupted exchange ends with `CancellationError`.
+/// A transport that ends its exchange when `TransportContext.interruption` says so. Then an attempt needs no extra task
+/// for its timeout. An interrupted exchange ends with `CancellationError`.
 ///
 /// Only ``HttpTransport/send(_:context:)`` is interrupted, and only if the request's body is not a stream, since the
 /// transport cannot end the wait for a stream's next chunk.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Opens web sockets, with no redirects, no retries and no policy, like an ``HttpTransport`` for exchanges.
+/// Opens web sockets, as an ``HttpTransport`` makes exchanges: no redirects, no retries, no policy.
 ///
 /// ```swift
 /// struct Offline: WebSocketTransport {
@@ -12,7 +12,7 @@ import Foundation
 public protocol WebSocketTransport: Sendable {
     /// Sends the opening request once, and returns the connection, or the answer that came instead.
     ///
-    /// Cancelling the task ends the attempt at once, with `CancellationError`. Timeouts are left to the caller.
+    /// Cancelling the task ends the attempt at once, with `CancellationError`. The caller applies timeouts.
     ///
     /// - Parameters:
     ///   - request: A GET to a URL with the scheme `wss` or `ws`. The transport sets the fields of the handshake
@@ -22,27 +22,27 @@ public protocol WebSocketTransport: Sendable {
     func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening
 }
 
-/// The result of an attempt to open a web socket.
+/// The result of an opening request.
 public enum WebSocketOpening: Sendable {
-    /// The socket is open; the header is that of the 101.
+    /// The socket is open; `header` is the header of the 101 response.
     case opened(any WebSocketConnection, header: HttpHeader)
     /// The server has answered with another status, such as 401, a redirect or 503.
     case declined(HttpResponse<Data>)
 }
 
-/// An open web socket. Releasing it closes it.
+/// An open web socket. Releasing this object closes the socket.
 public protocol WebSocketConnection: Sendable {
-    /// Sends one message; returns when the connection is ready for more, so that a fast sender is slowed down. After
-    /// any error except a cancellation, the connection is unusable: ``receive()`` throws, too, after the messages that
-    /// have arrived.
+    /// Sends one message, and returns when the connection is ready for more, so that a fast sender is slowed down.
+    /// After any error except a cancellation, the connection is unusable: ``receive()`` returns the messages that have
+    /// arrived, and then throws, too.
     ///
-    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` if the connection had broken off
-    ///   before, so that the message may be sent over another one; `CancellationError`.
+    /// - Throws: ``WebSocketClosure``; ``TransportError``, with the delivery `notSent` if the connection was lost
+    ///   before, so that the message may be sent over another connection; `CancellationError`.
     func send(_ message: WebSocketMessage) async throws
-    /// Waits for the next message. Called by one task at a time. Only a bounded number of messages is read ahead. Pings
-    /// are answered while a task waits.
+    /// Waits for the next message. Only one task may call this at a time. The connection reads a limited number of
+    /// messages ahead, and answers pings while a task waits.
     ///
-    /// - Throws: ``WebSocketClosure`` after the last message; ``TransportError`` if the connection has broken off;
+    /// - Throws: ``WebSocketClosure`` after the last message; ``TransportError`` if the connection is lost;
     ///   `CancellationError`, after which the connection is unusable.
     func receive() async throws -> WebSocketMessage
     /// Sends a ping and waits for its pong (RFC 6455 §5.5.2), which comes only while a task receives.
@@ -53,10 +53,10 @@ public protocol WebSocketConnection: Sendable {
     func close(_ closure: WebSocketClosure) async
 }
 
-/// A transport that opens no web sockets, for platforms without them: Foundation has web sockets only on Apple's
-/// platforms, and Linux needs a usable libcurl.
+/// A transport that opens no web sockets, for platforms without them. Foundation has web sockets only on Apple's
+/// platforms; on Linux, they need a libcurl that supports them.
 package struct WebSocketsUnavailable: WebSocketTransport, Error, CustomStringConvertible {
-    /// Why there are no web sockets, in words for people; nil if the only reason is that Foundation has none.
+    /// Why there are no web sockets, as a part of the description; nil if the only reason is that Foundation has none.
     package let reason: String?
 
     package init(reason: String? = nil) {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A moment in the format of RFC 3339, `2027-01-15T08:00:00.250+01:00`, which APIs call ISO 8601.
+/// A date in the format of RFC 3339, such as `2027-01-15T08:00:00.250+01:00`. APIs call it ISO 8601.
 ///
-/// Parsed by hand, since Foundation's strategy accepts either no fraction or three digits, but servers send none,
-/// three, six or nine digits, often mixed in one document.
+/// Nautilus has its own parser, since Foundation's accepts either no fraction of a second or three digits. Servers send
+/// none, three, six or nine digits, often mixed in one document.
 enum JsonDate {
-    /// Reads a date; nil for anything else, including a date without a time zone, which could be any of twenty-four
-    /// moments.
+    /// Reads a date; nil for any other text. A date without a time zone is refused, too, since it is not known which
+    /// moment it means.
     static func date(_ text: String) -> Date? {
         var rest = text.utf8[...]
         guard let year = rest.takeNumber(4), rest.take("-"), let month = rest.takeNumber(2), rest.take("-"),
@@ -19,7 +19,7 @@ enum JsonDate {
         else { return nil }
         let days = HttpDate.daysSince1970(year: year, month: month, day: day)
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-        // Counted from 2001, a date is more precise than counted from 1970.
+        // A `Double` with the seconds since 2001 is more precise than one with the seconds since 1970.
         return Date(timeIntervalSinceReferenceDate: Double(seconds - secondsTo2001) + fraction)
     }
 
@@ -29,7 +29,7 @@ enum JsonDate {
     ///   second.
     static func text(_ date: Date, withFractions: Bool) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
-        // Far more than can be written, and still less than an integer holds.
+        // The limit is far beyond the year 9999, and small enough that an `Int` cannot overflow.
         guard abs(interval) < 1e12 else { return nil }
         let milliseconds = Int((interval * 1000).rounded()) + secondsTo2001 * 1000
         let seconds = withFractions ? milliseconds.dividedDown(by: 1000) : Int(interval.rounded(.down)) + secondsTo2001
@@ -75,7 +75,7 @@ extension Substring.UTF8View {
         return Double(exact.reduce(0) { $0 * 10 + Int($1 - 0x30) }) / scale
     }
 
-    /// Removes `Z`, or hours and minutes east of Greenwich; returns the offset in seconds.
+    /// Removes `Z`, or an offset from UTC such as `+01:00`; returns the offset in seconds, or nil if there is neither.
     fileprivate mutating func takeOffset() -> Int? {
         if take("Z") || take("z") { return 0 }
         let sign: Int
@@ -88,7 +88,7 @@ extension Substring.UTF8View {
 }
 
 extension Int {
-    /// The quotient, rounded down even below zero.
+    /// The quotient, rounded down, also for negative numbers.
     fileprivate func dividedDown(by divisor: Int) -> Int {
         self >= 0 ? self / divisor : -((divisor - 1 - self) / divisor)
     }
