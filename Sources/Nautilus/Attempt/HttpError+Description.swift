@@ -143,7 +143,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
 }
 
 extension DecodingError {
-    /// The error with its place, but without the value at that place.
+    /// The error and its place in the body, without the value at that place.
     fileprivate var withoutValues: String {
         switch self {
         case .keyNotFound(let key, let context): "no value for '\([key].place)' at \(context.place)"

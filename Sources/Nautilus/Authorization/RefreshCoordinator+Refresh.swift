@@ -81,9 +81,10 @@ extension RefreshCoordinator {
         return try await wait { $0.holdsRetries(at: now) }
     }
 
-    /// Returns once no refresh is in flight, not even one that no call waits for.
+    /// Returns once no refresh is running, not even one that no call waits for.
     ///
-    /// A command-line tool calls this before it exits, so that a credential the server has just issued is not lost.
+    /// A command-line tool calls this before it exits, so that it does not lose a credential that the server has just
+    /// issued.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled; the refresh goes on then.
     public func waitForRefresh() async throws {

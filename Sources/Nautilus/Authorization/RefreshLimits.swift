@@ -16,7 +16,7 @@ public struct RefreshLimits: Sendable {
     ///
     /// 5: more than a healthy server ever makes necessary, and few enough not to overload a token endpoint.
     public let maxStarts: Int
-    /// The time over which ``maxStarts`` counts.
+    /// The time in which at most ``maxStarts`` refreshes may start.
     ///
     /// 30 s: together with ``maxStarts``, ten refreshes a minute at worst.
     public let window: Duration
@@ -46,7 +46,8 @@ public struct RefreshLimits: Sendable {
     /// 60 s, enough for one refresh and one repetition of it.
     public let maxLeeway: Duration
 
-    /// Creates limits; negative values count as zero. Every default gives its reason at the property.
+    /// Creates limits; negative values count as zero. The documentation of each property gives the reason for its
+    /// default.
     public init(
         timeLimit: Duration = .seconds(30),
         grace: Duration = .seconds(30),

@@ -71,7 +71,7 @@ extension HttpRequest {
     /// - Throws: ``HttpRequest/Invalid`` for a request that must not be sent, and ``TransportError`` for a URL that is
     ///   not HTTP. Nothing was sent.
     package func validateForTransport() throws {
-        // Foundation on Linux sends line breaks as they are, and reports a GET with a body by a misleading error.
+        // Foundation on Linux sends line breaks as they are, and reports a misleading error for a GET with a body.
         try validate()
         guard let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
             throw TransportError.failed(

@@ -21,7 +21,7 @@ public struct OAuthCredential: Hashable, Sendable {
     /// no sense (an `expires_in` below a second, or not a number). The credential then has no expiry, and is refreshed
     /// when the server rejects it.
     public let lifetime: Duration?
-    /// When the credential was received, on this device's wall clock; only ever compared with the same clock.
+    /// When the credential was received, by this device's wall clock. It is compared only with the same clock.
     public let receivedAt: Date
     /// The other fields of the server's reply, such as `id_token` or `instance_url`: texts as they are, any other value
     /// as its JSON text. If the reply to a refresh leaves a field out, the old value stays. The fields are stored with
@@ -137,7 +137,7 @@ extension OAuthCredential: Codable {
         )
     }
 
-    /// Writes the time of receipt as seconds since 2001, as `Date` itself counts them: any other count would be
+    /// Writes the time of receipt as seconds since 2001. `Date` itself counts so, and any other number would be
     /// rounded.
     ///
     /// - Throws: `EncodingError` when the time of receipt is not a number.
@@ -157,14 +157,14 @@ extension OAuthCredential: Codable {
     }
 }
 
-/// The scope of a credential: scope tokens, in no particular order, each once (RFC 6749 §3.3).
+/// The scope of a credential: a set of scope tokens (RFC 6749 §3.3).
 ///
 /// ```swift
 /// let scope: OAuthScope = ["notes.read", "notes.write"]
 /// scope.contains("notes.write")  // true
 /// ```
 public struct OAuthScope: Hashable, Sendable {
-    /// The tokens, sorted, each once.
+    /// The tokens, sorted and without duplicates.
     public let tokens: [String]
 
     /// Creates a scope of these tokens; empty ones are left out.
@@ -198,7 +198,7 @@ extension OAuthScope: Codable {
         self.init(parsing: try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes the tokens as one text.
+    /// Writes the tokens as one text, separated by spaces.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

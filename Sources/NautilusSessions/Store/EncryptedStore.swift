@@ -6,9 +6,10 @@ import Nautilus
 /// ```swift
 /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
 /// ```
-/// The cipher encrypts the credential, and authenticates its key and its session, so that no record can take the place
-/// of another. Numbers such as the session's are not encrypted. The store does not notice if somebody puts back an
-/// earlier record of the same key; the server rejects that record's credential, if a sign-out has revoked it.
+/// The cipher encrypts the credential, and authenticates its ``CredentialKey`` and its session, so that no record can
+/// take the place of another. The other values of a record are not encrypted. The store does not notice if somebody
+/// puts back an earlier record of the same key. If a sign-out has revoked that record's credential, the server rejects
+/// it.
 ///
 /// A record that was encrypted with another key causes ``CredentialStoreError/sealedOtherwise(issuer:session:)``. It
 /// never counts as "nobody is signed in", and stays until somebody signs in or out.
@@ -72,7 +73,7 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     public func delete(_ key: CredentialKey) async throws { try await base.delete(key) }
 
-    /// The base's version; asking for it decrypts nothing.
+    /// The record's version in the base store. Reading it decrypts nothing.
     ///
     /// - Throws: The base's errors.
     public func version(of key: CredentialKey) async throws -> CredentialVersion? { try await base.version(of: key) }
@@ -82,6 +83,8 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     /// - Throws: The base's errors.
     public func lock(_ key: CredentialKey) async throws -> (any CredentialLock)? { try await base.lock(key) }
 
+    /// Decrypts a record.
+    ///
     /// - Throws: ``CredentialStoreError/sealedOtherwise(issuer:session:)`` for a record that was sealed with another
     ///   key, for another credential, or not at all.
     func opened(_ stored: StoredCredential, _ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential {
@@ -127,8 +130,8 @@ extension StoredCredential {
 
 /// Encrypts what a store keeps, with authentication, as AES-GCM does, and with a key that only the app or its user has.
 ///
-/// With CryptoKit, use `AesGcmCipher`. Elsewhere, copy the cipher of `Examples/SealedStore`, which uses swift-crypto, or
-/// write one with a library that you trust.
+/// With CryptoKit, use `AesGcmCipher`. Elsewhere, copy the cipher of `Examples/SealedStore`, which uses swift-crypto,
+/// or write one with a library that you trust.
 public protocol CredentialCipher: Sendable {
     /// Encrypts bytes, with a new nonce each time.
     ///

@@ -64,7 +64,7 @@ final class DownloadPipe: Sendable {
     private let state = Locked(State())
     private let spoolLimit: Int
 
-    /// - Parameter spoolLimit: The most bytes that wait on disk; beyond it the body ends with an error.
+    /// - Parameter spoolLimit: How many bytes may wait on disk. If there are more, the body ends with an error.
     init(spoolLimit: Int) {
         self.spoolLimit = spoolLimit
     }
