@@ -52,7 +52,7 @@ let package = Package(
         .target(name: "NautilusCombine", dependencies: ["Nautilus"]),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"]),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"]),
-        .target(name: "NautilusTesting", dependencies: ["Nautilus"]),
+        .target(name: "NautilusTesting", dependencies: ["Nautilus", "NautilusStreams"]),
         // Apart, since a test library is no part of a program that scripts a transport.
         .target(name: "NautilusTestTraits", dependencies: ["NautilusTesting"]),
         .target(name: "NautilusFleets", dependencies: ["Nautilus", "NautilusTesting"]),

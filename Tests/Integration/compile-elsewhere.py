@@ -120,7 +120,7 @@ let package = Package(
         .target(name: "NautilusCombine", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusSessions", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusOAuth", dependencies: ["Nautilus", "NautilusSessions"] + frameworks, swiftSettings: alias),
-        .target(name: "NautilusTesting", dependencies: ["Nautilus"] + frameworks, swiftSettings: alias),
+        .target(name: "NautilusTesting", dependencies: ["Nautilus", "NautilusStreams"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusTestTraits", dependencies: ["NautilusTesting"] + frameworks, swiftSettings: alias),
         .target(name: "NautilusFleets", dependencies: ["Nautilus", "NautilusTesting"] + frameworks, swiftSettings: alias),
         {tests}

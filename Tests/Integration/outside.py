@@ -34,7 +34,10 @@ let package = Package(
 func product(_ name: String) -> Target.Dependency {{ .product(name: name, package: "nautilus") }}
 package.targets += [
     .executableTarget(name: "App", dependencies: [product("Nautilus")], swiftSettings: settingsOfXcode26),
-    .executableTarget(name: "NearMisses", dependencies: [product("Nautilus"), product("NautilusTesting")]),
+    .executableTarget(
+        name: "NearMisses",
+        dependencies: [product("Nautilus"), product("NautilusStreams"), product("NautilusTesting")]
+    ),
     .target(
         name: "Shop",
         dependencies: [
@@ -116,7 +119,7 @@ def make(folder, rows):
         target = "Tests/ShopTests" if name.endswith("Tests.swift") else "Sources/Shop"
         write(folder / target / name, code)
 
-    lines = ["import Foundation", "import Nautilus", "import NautilusTesting", ""]
+    lines = ["import Foundation", "import Nautilus", "import NautilusStreams", "import NautilusTesting", ""]
     for row in rows:
         if row["who"] in ("diagnose()", "debug run"):
             lines.append(row["source"])
@@ -159,7 +162,7 @@ def compiler(folder, rows, *flags):
     wanted = "compiler, in an app of Xcode 26" if flags else "compiler"
     rows = [row for row in rows if row["who"] == wanted]
     file = folder / "rows.swift"
-    write(file, "import Nautilus\n" + "".join(row["source"] + "\n" for row in rows))
+    write(file, "import Nautilus; import NautilusStreams\n" + "".join(row["source"] + "\n" for row in rows))
     checked = subprocess.run(
         [
             "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", *flags,

@@ -89,7 +89,7 @@ public struct HttpError: Error, Sendable {
     package var isFinal: Bool { fields.value.isFinal }
 
     /// Marks the error as one that a call has ended with.
-    mutating func markFinal() { fields.value.isFinal = true }
+    package mutating func markFinal() { fields.value.isFinal = true }
 
     /// The most bytes of a response's body that an error keeps: 64 KiB, ample for an error document and small
     /// enough to keep errors around.

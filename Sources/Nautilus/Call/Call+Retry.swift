@@ -158,5 +158,5 @@ extension HttpError {
     }
 
     /// This error as the reason of a retrier that gives up with it.
-    var asReason: RetryReason { .custom(cause ?? kind.description) }
+    package var asReason: RetryReason { .custom(cause ?? kind.description) }
 }

@@ -8,7 +8,7 @@ extension CallBinding {
     public func run() async throws(HttpError) -> HttpResponse<R.Result> { try await run(isReconnect: false) }
 
     /// - Parameter isReconnect: Whether the call opens the next connection of a stream.
-    func run(isReconnect: Bool) async throws(HttpError) -> HttpResponse<R.Result> {
+    package func run(isReconnect: Bool) async throws(HttpError) -> HttpResponse<R.Result> {
         if type(of: hook) == NilServiceHook.self {
             return try await withinDeadline(isReconnect, telling: nil).typed(for: request)
         }

@@ -15,7 +15,7 @@ import Foundation
 /// }
 /// ```
 public final class CallBinding<R: Request>: Sendable {
-    let configuration: ServiceConfiguration
+    package let configuration: ServiceConfiguration
     /// Where it goes; the failure is that of its first attempt.
     let target: Result<CallTarget, HttpRequest.Invalid>
     /// The hook of this call.
@@ -31,9 +31,9 @@ public final class CallBinding<R: Request>: Sendable {
     nonisolated(unsafe) let retrier: any Retrier  // Unsafe: it is handed over to the one task that runs the call.
     /// Why the call fails before it has begun: it could not be bound to one environment, or to the sessions that it
     /// continues. Nil if it could.
-    let failure: (any Error)?
+    package let failure: (any Error)?
     // A generic property comes last: any property behind it has no fixed offset.
-    let request: R
+    package let request: R
 
     /// - Parameter earlier: The sessions of the call that it continues. Default: it continues none.
     init(
@@ -144,5 +144,7 @@ extension Request {
     public func bound(to service: some HttpService) -> CallBinding<Self> { bound(to: service.configuration) }
 
     /// Binds a call to a configuration that was read earlier.
-    func bound(to configuration: ServiceConfiguration) -> CallBinding<Self> { CallBinding(self, to: configuration) }
+    package func bound(to configuration: ServiceConfiguration) -> CallBinding<Self> {
+        CallBinding(self, to: configuration)
+    }
 }

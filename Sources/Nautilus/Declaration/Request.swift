@@ -216,7 +216,7 @@ extension HttpResponse<HttpBodyStream> {
 
 /// A request that the framework makes from a declared one.
 package protocol RequestOfAnother {
-    /// The declared request that this one was made from: a ``Request`` or a ``StreamRequest``.
+    /// The declared request that this one was made from: a ``Request`` or the request of a web socket.
     var declared: Any { get }
 }
 

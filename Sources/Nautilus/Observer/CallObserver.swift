@@ -75,6 +75,10 @@ extension CallTrace {
         /// Whether another connection follows, and after which delay.
         public var decision: Decision
 
+        package init(duration: Duration?, kind: FailureKind, decision: Decision) {
+            (self.duration, self.kind, self.decision) = (duration, kind, decision)
+        }
+
         /// The time, the reason and the decision.
         public var description: String {
             "\(duration.map { "connection ended after \($0.brief)" } ?? "not connected"): \(kind); \(decision)"

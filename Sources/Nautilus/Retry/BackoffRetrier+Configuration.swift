@@ -15,7 +15,7 @@ extension BackoffRetrier {
         /// wait.
         public var throttlingBackoff: Backoff?
         /// The most attempts, including the first; retries of other retriers do not count, nor does a feed that
-        /// reconnects (``ReconnectLimit``). Less than 1 counts as 1.
+        /// reconnects (`reconnectLimit:`). Less than 1 counts as 1.
         /// Default: 4, three retries: the fourth attempt still comes within a person's patience (after 3.5 s of delays
         /// at most, unless the server asks for more), and an outage costs at worst four sends instead of one.
         public var maxAttempts = 4

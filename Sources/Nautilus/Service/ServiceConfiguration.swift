@@ -144,7 +144,7 @@ extension ServiceConfiguration {
     }
 
     /// The factory of the retrier for `request`: that for anonymous calls if the call is one.
-    func factory(for request: some Request) -> any RetrierFactory {
+    package func factory(for request: some Request) -> any RetrierFactory {
         makesAnonymous(request) ? retrierFactory.anonymous : retrierFactory
     }
 

@@ -1,4 +1,5 @@
 import Nautilus
+import NautilusStreams
 
 extension HttpService {
     /// The contradictions in the service's rules, and the rules that cannot work; empty when all is well.

@@ -17,7 +17,7 @@ struct MultipartFormTests {
     }
 
     private func text(_ form: MultipartForm) async throws -> String {
-        try #require(try await payload(form).collected(limit: .max)?.utf8Text())
+        try #require(try await payload(form).collected(limit: .max)?.text(in: .utf8))
     }
 
     private func service(_ transport: ScriptedTransport, retries: Int = 0) -> AnyHttpService<HttpError> {
@@ -133,7 +133,7 @@ struct MultipartFormTests {
             return
         }
         #expect(stream.length == nil && !stream.isOneShot)
-        for _ in 0..<2 { #expect(try await stream.collected(limit: .max).utf8Text().contains("\r\n\r\nab\r\n--")) }
+        for _ in 0..<2 { #expect(try await stream.collected(limit: .max).text(in: .utf8).contains("\r\n\r\nab\r\n--")) }
 
         let body = HttpBody.multipart([.stream(HttpBodyStream(once: chunks(), length: 2), named: "a")])
         let transport = ScriptedTransport(.status(503), .reply(text: "ok"))

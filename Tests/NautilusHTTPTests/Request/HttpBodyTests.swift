@@ -19,7 +19,7 @@ struct HttpBodyTests {
     }
 
     private static func collected(_ body: HttpBody, limit: Int = 100) async throws -> String? {
-        try await body.payload { JsonCoders.standard.encoder() }.collected(limit: limit)?.utf8Text()
+        try await body.payload { JsonCoders.standard.encoder() }.collected(limit: limit)?.text(in: .utf8)
     }
 
     @Test("each kind has its bytes and its media type")

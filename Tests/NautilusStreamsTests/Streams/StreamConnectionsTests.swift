@@ -1,5 +1,6 @@
 import Foundation
 import NautilusEnvironments
+import NautilusStreams
 import NautilusTesting
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import NautilusStreams
 import NautilusTesting
 import Testing
 

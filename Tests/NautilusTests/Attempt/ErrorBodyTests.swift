@@ -42,7 +42,7 @@ struct ErrorBodyTests {
     private struct Disguised: Request {
         typealias Result = String
         var route: HttpRoute { [] }
-        func decode(_ data: Data) throws -> String { try data.utf8Text() }
+        func decode(_ data: Data) throws -> String { try data.text(in: .utf8) }
         func status(of response: HttpResponse<Data>) -> AnswerStatus {
             AnswerStatus(response.body == Data("expired".utf8) ? 401 : response.status)
         }

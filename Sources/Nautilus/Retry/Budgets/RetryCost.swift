@@ -13,7 +13,7 @@ public struct RetryCost: Sendable {
     }
 
     /// Pays; false when the budget refuses.
-    func pay() -> Bool { budget.withdraw(reason) }
+    package func pay() -> Bool { budget.withdraw(reason) }
 }
 
 extension RetryCost {

@@ -68,7 +68,7 @@ package struct StoredRule {
         ]
     }
 
-    /// The rules of a request or of a web socket's request; none for another value.
+    /// The rules of a request or, if the value is none, of a web socket's request.
     ///
     /// A request's own data may have the name of a rule, such as a ticket's `priority: Int` or a bookmark's `url: URL`. So the
     /// rules whose names are common are missing, or are missed only by a value that other libraries have for the rule.
@@ -78,8 +78,7 @@ package struct StoredRule {
             StoredRule("header", HttpHeader.self), StoredRule("timeout", Duration?.self),
             StoredRule("usesSecureProtocol", Bool?.self),
         ]
-        if request is any StreamRequest { return shared + [StoredRule("subprotocols", [String].self)] }
-        guard request is any Request else { return [] }
+        guard request is any Request else { return shared + [StoredRule("subprotocols", [String].self)] }
         return shared + [
             StoredRule("method", "HttpMethod") { value in
                 (value as? String).map { ["POST", "PUT", "PATCH", "DELETE"].contains($0.uppercased()) } ?? false

@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusStreams
 
 // A request's own data may have the name of a rule, or one of its other names: a ticket's `priority: Int`, a bookmark's
 // `url: URL`. So a property with such a name is reported only if its value has a type that other libraries use for the

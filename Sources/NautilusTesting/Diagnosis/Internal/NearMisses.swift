@@ -1,5 +1,6 @@
 import Foundation
 import Nautilus
+import NautilusStreams
 
 /// Finds stored properties of a service or a request that look like one of its rules but are not.
 ///

@@ -53,7 +53,7 @@ extension Documentation {
         }
 
         private static func complaints(about code: String) async throws -> String {
-            try await SwiftCompiler.complaints(about: "import Nautilus\n\(code)\n")
+            try await SwiftCompiler.complaints(about: "import Nautilus\nimport NautilusStreams\n\(code)\n")
         }
     }
 }

@@ -1,3 +1,5 @@
+import Nautilus
+
 /// The connections of a stream, one after the other, each a call of its own. For one task at a time.
 ///
 /// The stream reads from a connection, and this type decides what follows when the connection ends: it reconnects by
@@ -11,7 +13,7 @@
 ///     try await connections.waitForNext(after: end)
 /// }
 /// ```
-/// The service's retrier decides on each end and each failure; ``HttpError/isReconnect`` is true there.
+/// The service's retrier decides on each end and each failure; `HttpError/isReconnect` is true there.
 public struct StreamConnections<R: Request> {
     /// The call that all connections continue; it is not run itself.
     private let calls: CallBinding<R>
@@ -90,7 +92,7 @@ public struct StreamConnections<R: Request> {
 
 extension HttpError {
     /// Creates the error that ends a stream, from a call's own error or one thrown between its calls.
-    public init(ending thrown: any Error) {
+    package init(ending thrown: any Error) {
         self = thrown as? HttpError ?? HttpError(wrapping: thrown, stage: .decode, delivery: .maybeExecuted)
     }
 }

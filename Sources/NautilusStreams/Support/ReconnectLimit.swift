@@ -1,3 +1,5 @@
+import Nautilus
+
 /// How often and how long a feed, that is, an event stream or a web socket, tries to reconnect before it ends.
 ///
 /// ```swift

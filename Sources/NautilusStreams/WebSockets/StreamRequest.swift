@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// A web socket of an API, as a value: where it is, and which messages go each way.
 ///
@@ -12,7 +13,7 @@ import Foundation
 /// }
 /// ```
 /// Everything has a default except ``Message``, ``Result``, ``encode(_:)`` and ``decode(_:)``. ``encode(_:)`` has one,
-/// too, if ``Message`` is `String`, `Data`, ``WebSocketMessage`` or `Never`, as has ``decode(_:)`` if ``Result`` is one
+/// too, if ``Message`` is `String`, `Data`, `WebSocketMessage` or `Never`, as has ``decode(_:)`` if ``Result`` is one
 /// of the first three. A ``JsonStreamRequest`` has both.
 public protocol StreamRequest<Message>: Sendable {
     /// The messages that are sent; `Never` for a client that only listens.
@@ -34,7 +35,7 @@ public protocol StreamRequest<Message>: Sendable {
     /// The subprotocols that this end can speak, the preferred one first (RFC 6455 §1.9). Default: none.
     var subprotocols: [String] { get }
     /// How long one attempt to open the web socket may take; nil for no limit. Default: the service's,
-    /// ``HttpService/timeout``.
+    /// `HttpService/timeout`.
     var timeout: Duration? { get }
 
     /// Makes the message that is sent.
@@ -43,11 +44,11 @@ public protocol StreamRequest<Message>: Sendable {
     func encode(_ message: Message) throws -> WebSocketMessage
     /// Makes a result from a received message.
     ///
-    /// - Throws: Any error; the reader gets it as an ``HttpError`` of kind `decoding`, and may read on.
+    /// - Throws: Any error; the reader gets it as an `HttpError` of kind `decoding`, and may read on.
     func decode(_ message: WebSocketMessage) throws -> Result
     /// Whether the service's retrier is asked for a new connection after `closure`, which is never a normal one.
     ///
-    /// Default: ``WebSocketClosure/Code/isPassing``. After a connection that broke off, the retrier is always asked.
+    /// Default: `WebSocketClosure/Code/isPassing`. After a connection that broke off, the retrier is always asked.
     func reconnects(after closure: WebSocketClosure) -> Bool
 }
 
@@ -100,13 +101,7 @@ extension StreamRequest where Result == String {
     /// - Throws: `DecodingError.dataCorrupted` for bytes that are not UTF-8.
     public func decode(_ message: WebSocketMessage) throws -> String {
         if case .text(let text) = message { return text }
-        return try message.bytes.utf8Text()
-    }
-}
-
-extension Data {
-    func utf8Text() throws -> String {
-        guard let text = String(bytes: self, encoding: .utf8) else {
+        guard let text = String(bytes: message.bytes, encoding: .utf8) else {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The message is not UTF-8 text."))
         }
         return text
@@ -120,9 +115,9 @@ extension StreamRequest where Result == Data {
 
 /// A web socket whose messages are JSON, both ways.
 public protocol JsonStreamRequest: StreamRequest where Message: Encodable, Result: Decodable {
-    /// The encoder of messages. Default: a new encoder from the service's ``HttpService/coders``.
+    /// The encoder of messages. Default: a new encoder from the service's `HttpService/coders`.
     var encoder: JSONEncoder { get }
-    /// The decoder of messages. Default: a new decoder from the service's ``HttpService/coders``.
+    /// The decoder of messages. Default: a new decoder from the service's `HttpService/coders`.
     var decoder: JSONDecoder { get }
 }
 
