@@ -35,7 +35,7 @@ public final class CircuitBreaker: NetworkInterceptor {
     public init(
         limits: CircuitLimits = CircuitLimits(),
         clock: any Clock<Duration> = DefaultClock.current,
-        random: any RandomSource = SystemRandomSource()
+        random: any RandomSource = .system
     ) {
         self.limits = limits
         self.random = random

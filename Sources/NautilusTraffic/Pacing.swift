@@ -45,7 +45,7 @@ public final class Pacing: NetworkInterceptor {
         interval: Duration = .milliseconds(20),
         partition: (@Sendable (HttpRequest) -> String)? = nil,
         clock: any Clock<Duration> = DefaultClock.current,
-        random: any RandomSource = SystemRandomSource()
+        random: any RandomSource = .system
     ) {
         self.partition = partition
         self.clock = clock

@@ -52,7 +52,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         origins: CredentialOrigins = .first,
         limits: RefreshLimits = RefreshLimits(),
         clock: any Clock<Duration> = DefaultClock.current,
-        random: any RandomSource = SystemRandomSource(),
+        random: any RandomSource = .system,
         observer: any CallObserver = .none,
         listener: (@Sendable (Event) -> Void)? = nil,
         refresh: @escaping @Sendable (Credential) async throws -> Credential

@@ -39,7 +39,7 @@ extension BackoffRetrier {
         /// ``OfflinePause/standard``, up to 60 s where the system reports its network, as on Apple's platforms.
         public var offline: OfflinePause = .standard
         /// The source of jitter. Default: the system's generator, which differs for each client.
-        public var random: any RandomSource = SystemRandomSource()
+        public var random: any RandomSource = .system
         /// Whether to repeat a POST that the server may have executed, at the risk of a second execution. Default:
         /// false, since a second order cannot be undone; send an `Idempotency-Key` instead. A request of a refresh is
         /// never repeated if it may have been executed.

@@ -40,7 +40,7 @@ public final class OriginPauses: RetryGate {
     ///     goes on while the device sleeps.
     ///   - random: The source of a retry's moment within its slot. Default: the system's generator, which differs for
     ///     each client.
-    public init(clock: any Clock<Duration> = DefaultClock.current, random: any RandomSource = SystemRandomSource()) {
+    public init(clock: any Clock<Duration> = DefaultClock.current, random: any RandomSource = .system) {
         self.clock = clock
         self.random = random
         self.stopwatch = Stopwatch(clock)

@@ -135,7 +135,7 @@ extension HttpBody {
     ///     put into a part to end it early.
     public static func multipart(
         _ form: MultipartForm,
-        random: any RandomSource = SystemRandomSource()
+        random: any RandomSource = .system
     ) -> HttpBody {
         guard let boundary = MultipartBoundary(for: form, from: random) else {
             return HttpBody(contentType: nil) { _ in throw HttpRequest.Invalid.multipartBoundary }

@@ -8,13 +8,13 @@ public protocol RandomSource: Sendable {
     func nextFraction() -> Double
 }
 
-/// The system's generator, the default of every ``RandomSource`` parameter. Within a simulation of the test kit, its
-/// draws depend only on the seed.
-public struct SystemRandomSource: RandomSource {
-    /// Creates the source. All instances share the system's generator.
-    public init() {}
+extension RandomSource where Self == SystemRandomNumberGenerator {
+    /// The system's generator: the default of every ``RandomSource`` parameter.
+    public static var system: SystemRandomNumberGenerator { SystemRandomNumberGenerator() }
+}
 
-    /// One draw from the system's generator, or the simulation's.
+extension SystemRandomNumberGenerator: RandomSource {
+    /// One draw. Within a simulation of the test kit, it depends only on the seed.
     public func nextFraction() -> Double {
         SimulatedSystem.current?.random.nextFraction() ?? Double.random(in: 0...1)
     }

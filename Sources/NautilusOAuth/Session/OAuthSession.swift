@@ -48,7 +48,7 @@ extension Session where Credential == OAuthCredential {
         refresh: OAuthRefresh = .refreshToken,
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
-        random: any RandomSource = SystemRandomSource(),
+        random: any RandomSource = .system,
         observer: any CallObserver = .none
     ) {
         self.init(

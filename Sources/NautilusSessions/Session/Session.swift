@@ -48,7 +48,7 @@ public final class Session<Credential: Codable & Sendable & Equatable>: Sendable
         sharing: CredentialSharing = CredentialSharing(),
         limits: RefreshLimits = RefreshLimits(timeLimit: .seconds(90)),
         clock: any Clock<Duration> = DefaultClock.current,
-        random: any RandomSource = SystemRandomSource(),
+        random: any RandomSource = .system,
         observer: any CallObserver = .none
     ) {
         let broadcast = Broadcast<SessionEvent>(bufferLimit: 100)

@@ -227,7 +227,7 @@ private struct StreamReconnection<R: Request> {
     /// All streams that a server has ended at once would keep the same pace from that moment on, and their connections
     /// would come together every second. So each pace begins at a random moment of the second.
     private mutating func paced(_ delay: Duration) -> Duration {
-        if due <= began { due = began + StreamPace.interval.scaled(by: SystemRandomSource().nextFraction()) }
+        if due <= began { due = began + StreamPace.interval.scaled(by: SystemRandomNumberGenerator().nextFraction()) }
         due += StreamPace.interval
         let now = stopwatch.elapsed
         let delay = max(delay.clampedToCentury, due - StreamPace.interval * (StreamPace.burst - 1) - now)

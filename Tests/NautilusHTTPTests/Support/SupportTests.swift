@@ -83,7 +83,7 @@ struct SupportTests {
     }
 
     private static func process(start: @escaping BackgroundTask.Starter) -> SimulatedProcess {
-        SimulatedProcess(on: SimulatedSystem(clock: ManualClock(), random: SystemRandomSource(), start: start))
+        SimulatedProcess(on: SimulatedSystem(clock: ManualClock(), random: .system, start: start))
     }
 
     @Test("each simulated process makes a shared value of its own, and keeps it")
