@@ -3,8 +3,8 @@
     import NautilusHTTP
     import FoundationNetworking
 
-    /// The default transport on Linux, if there is a usable libcurl; see `PlatformTransport`. It uses the libcurl that
-    /// Foundation's networking has loaded anyway. Its protocol is HTTP/1.1, even over TLS.
+    /// The default transport on Linux, if there is a usable libcurl; see `HttpTransport/platform`. It uses the libcurl
+    /// that Foundation's networking has loaded anyway. Its protocol is HTTP/1.1, even over TLS.
     /// ```swift
     /// let uploads = CurlTransport(
     ///     configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
@@ -28,7 +28,7 @@
             if case .failure(let reason) = CurlLibrary.found { reason.description } else { nil }
         }
         /// The libcurl that was found, with its TLS library; nil if none can be used.
-        package static var library: String? {
+        public static var library: String? {
             guard case .success(let library) = CurlLibrary.found else { return nil }
             return "libcurl \(library.version) with \(library.tls)"
         }

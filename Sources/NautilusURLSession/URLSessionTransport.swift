@@ -6,7 +6,7 @@ import NautilusHTTP
 #endif
 
 /// The default transport on Apple's platforms, built on `URLSession`. On Linux it is the default if libcurl cannot be
-/// used directly (see `PlatformTransport`), and can be named explicitly.
+/// used directly (see `HttpTransport/platform`), and can be named explicitly.
 ///
 /// It follows no redirects, answers no authentication challenges, keeps no cookies, caches nothing, retries nothing,
 /// and has no timeout. The user and the password of a URL are not sent (RFC 9110 §4.2.4).

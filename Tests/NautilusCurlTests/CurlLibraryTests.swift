@@ -23,19 +23,18 @@
             #expect(CurlLibrary.isSafe(tls: text) == isSafe)
         }
 
-        @Test("PlatformTransport says which transport was chosen, and why")
+        @Test("the platform's transport is libcurl's, unless there is a reason why libcurl cannot be used")
         func reason() throws {
             switch CurlLibrary.found {
             case .success(let library):
                 #expect(CurlTransport.unavailability == nil)
-                #expect(PlatformTransport.shared is CurlTransport)
-                let reason = "CurlTransport: libcurl \(library.version) with \(library.tls) is there."
-                #expect(PlatformTransport.reason == reason)
+                #expect(CurlTransport.library == "libcurl \(library.version) with \(library.tls)")
+                #expect(AnyHttpService(apiUrl: "").transport is CurlTransport)
                 #expect(library.number >= CurlLibrary.oldestNumber)
             case .failure(let reason):
                 #expect(CurlTransport.unavailability == reason.description)
-                #expect(PlatformTransport.shared is URLSessionTransport)
-                #expect(PlatformTransport.reason == "URLSessionTransport: \(reason).")
+                #expect(CurlTransport.library == nil)
+                #expect(AnyHttpService(apiUrl: "").transport is URLSessionTransport)
             }
         }
     }

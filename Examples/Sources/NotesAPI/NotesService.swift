@@ -45,7 +45,7 @@ public struct NotesService {
         backoff: Backoff = .exponential(),
         maxAttempts: Int = 4,
         budget: RetryBudgetScope = .perOrigin,
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         clock: any Clock<Duration> = ContinuousClock(),
         observer: any CallObserver = .none
     ) {

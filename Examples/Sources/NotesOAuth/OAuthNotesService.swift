@@ -39,7 +39,7 @@ public struct OAuthNotesService {
         client: OAuthClient,
         store: any CredentialStore = MemoryStore(),
         account: String = "",
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         clock: any Clock<Duration> = ContinuousClock(),
         observer: any CallObserver = .none
     ) {

@@ -14,7 +14,7 @@ struct LateAnswerWireTests {
 
         var transport: any HttpTransport {
             switch self {
-            case .platform: PlatformTransport.shared
+            case .platform: .platform
             case .urlSession: URLSessionTransport.shared
             }
         }

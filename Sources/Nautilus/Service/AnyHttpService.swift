@@ -42,7 +42,7 @@ extension AnyHttpService where RequestError == HttpError {
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = .never,
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.init(
@@ -68,7 +68,7 @@ extension AnyHttpService where RequestError == HttpError {
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = .never,
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.init(apiUrl: baseURL)
@@ -82,7 +82,7 @@ extension AnyHttpService where RequestError == HttpError {
         header: HttpHeader = [:],
         interceptors: [any HttpInterceptor] = [],
         retrierFactory: any RetrierFactory = .never,
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         clock: any Clock<Duration> = DefaultClock.current
     ) {
         self.init(apiUrl: baseUrl)

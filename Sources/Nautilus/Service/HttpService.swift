@@ -36,8 +36,7 @@ public protocol HttpService<RequestError>: Sendable {
     var hook: any ServiceHook { get }
     /// The observer of attempts and decisions. Default: none, at no cost.
     var observer: any CallObserver { get }
-    /// The transport that moves bytes. Default: ``PlatformTransport/shared``, URL loading on Apple's platforms and
-    /// libcurl on Linux.
+    /// The transport that moves bytes. Default: `.platform`, URL loading on Apple's platforms and libcurl on Linux.
     var transport: any HttpTransport { get }
     /// The transport that opens web sockets. Default: URL loading's on Apple's platforms and libcurl's on Linux;
     /// one that only fails where neither is available.
@@ -98,9 +97,9 @@ extension HttpService {
     /// No observer.
     public var observer: any CallObserver { .none }
     /// The platform's shared transport.
-    public var transport: any HttpTransport { PlatformTransport.shared }
+    public var transport: any HttpTransport { .platform }
     /// The platform's web sockets, where it has some.
-    public var webSocketTransport: any WebSocketTransport { PlatformTransport.webSockets }
+    public var webSocketTransport: any WebSocketTransport { platformWebSockets }
     /// The continuous clock.
     public var clock: any Clock<Duration> { DefaultClock.current }
     /// 100.

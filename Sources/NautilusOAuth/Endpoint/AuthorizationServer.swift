@@ -76,7 +76,7 @@ extension AuthorizationServer {
     public static func discover(
         issuer: String,
         document: MetadataDocument = .oauth,
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
         clock: any Clock<Duration> = DefaultClock.current
     ) async throws(OAuthError) -> AuthorizationServer {

@@ -54,7 +54,7 @@ public struct TokenEndpoint: Sendable {
         server: AuthorizationServer,
         client: OAuthClient,
         rules: OAuthRules = .standard,
-        transport: any HttpTransport = PlatformTransport.shared,
+        transport: any HttpTransport = .platform,
         retrierFactory: any RetrierFactory = BackoffRetrier.factory(.standard.with { $0.maxAttempts = 3 }),
         clock: any Clock<Duration> = DefaultClock.current,
         wallClock: @escaping @Sendable () -> Date = { DefaultClock.date },

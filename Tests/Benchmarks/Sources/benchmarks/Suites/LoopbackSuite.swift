@@ -30,7 +30,7 @@ enum LoopbackSuite {
 
     /// Backoff with its budget, a timeout, JSON.
     static func defaults(_ port: Int) -> NotesService {
-        NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: PlatformTransport.shared)
+        NotesService(apiUrl: "http://127.0.0.1:\(port)/v1", transport: .platform)
             .with(BackoffRetrier.factory())
     }
 
