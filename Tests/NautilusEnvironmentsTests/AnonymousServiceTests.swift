@@ -138,7 +138,7 @@ struct AnonymousServiceTests {
                     return try await Ping(method: .post, route: ["renewal"]).schedule(with: plain.anonymous)
                 } catch {
                     // So that the coordinator does not ask again.
-                    throw TerminalRefreshFailure("the refresh failed", underlying: error)
+                    throw RefreshError.Terminal("the refresh failed", underlying: error)
                 }
             }
             let service = plain.with { $0.retrierFactory = Self.authorizing(coordinator) }

@@ -36,7 +36,7 @@ struct LineSessionTests {
         try await simulate { simulation in
             let clock = simulation.clock
             let coordinator = RefreshCoordinator(credential: isKnown ? Token(number: 1) : nil, clock: clock) { _ in
-                throw TerminalRefreshFailure("invalid_grant")
+                throw RefreshError.Terminal("invalid_grant")
             }
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(20), then: .status(200)) }
             let service = AnyHttpService<HttpError>(

@@ -33,7 +33,7 @@ package struct OneSessionWorld: SimulatedWorld {
     package init(_ simulation: Simulated, signedIn token: Token? = Token(number: 1), expires: Bool = false) {
         clock = simulation.clock
         coordinator = RefreshCoordinator(credential: token, clock: clock) {
-            if expires { throw TerminalRefreshFailure("invalid_grant") }
+            if expires { throw RefreshError.Terminal("invalid_grant") }
             return Token(number: $0.number + 10)
         }
     }
@@ -70,7 +70,7 @@ package struct OneSessionWorld: SimulatedWorld {
             guard let credential = coordinator.current else { return }
             _ = try? await coordinator.refresh(rejecting: credential)
         case .expiryElsewhere:
-            coordinator.adopt(.expired(TerminalRefreshFailure("ended there")), since: coordinator.epoch)
+            coordinator.adopt(.expired(RefreshError.Terminal("ended there")), since: coordinator.epoch)
         }
     }
 }

@@ -14,7 +14,7 @@ extension TokenEndpoint: HttpService {
 
     /// Spends the refresh token and returns the pair that follows it.
     ///
-    /// - Throws: `TerminalRefreshFailure` when the server says that the session is over; `HttpError` otherwise.
+    /// - Throws: `RefreshError.Terminal` when the server says that the session is over; `HttpError` otherwise.
     func refresh(_ token: Token) async throws -> Token {
         let reply = try await reply(to: RefreshToken(refreshToken: token.refreshToken))
         return Token(
@@ -30,7 +30,7 @@ extension TokenEndpoint: HttpService {
         do throws(HttpError) {
             return try await request.schedule(with: self)
         } catch {
-            throw error.isInvalidGrant ? TerminalRefreshFailure("invalid_grant", underlying: error) : error
+            throw error.isInvalidGrant ? RefreshError.Terminal("invalid_grant", underlying: error) : error
         }
     }
 }

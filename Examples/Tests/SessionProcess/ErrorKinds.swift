@@ -11,7 +11,7 @@ struct ErrorKinds {
             switch error {
             case let error as HttpError: [Self.name(of: error.kind)] + Self.names(of: error.underlying)
             case let error as RefreshError: Self.names(of: error)
-            case let error as TerminalRefreshFailure: Self.names(of: error.underlying)
+            case let error as RefreshError.Terminal: Self.names(of: error.underlying)
             case let error as OAuthError: Self.names(of: error.kind)
             case let error as SessionError: Self.names(of: error)
             default: [String(describing: type(of: error))]

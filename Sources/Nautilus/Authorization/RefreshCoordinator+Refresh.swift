@@ -20,7 +20,7 @@ extension RefreshCoordinator {
         do {
             let fresh = try await CredentialWork.run(refreshing: self) { try await obtain(credential) }
             return .refreshSucceeded(flight, CredentialBox(fresh), lifetime: lifetime(fresh))
-        } catch let failure as TerminalRefreshFailure {
+        } catch let failure as RefreshError.Terminal {
             return .refreshFailed(flight, .terminal(failure))
         } catch {
             // A recursion is a mistake in the program, and must not look like an outage of the server.

@@ -12,9 +12,6 @@
 /// ```
 /// Shared by reference. Also the gate of the service's retries; see ``pass(to:)``.
 public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
-    /// An event of the session.
-    public typealias Event = RefreshEvent
-
     let guarded: Locked<GuardedRefresh>
     let limits: RefreshLimits
     let clock: any Clock<Duration>
@@ -27,10 +24,10 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// The origin to which the credential was sent first.
     private let firstOrigin = Locked<HttpOrigin?>(nil)
     let observer: any CallObserver
-    let broadcast = Broadcast<Event>(bufferLimit: 100)
+    let broadcast = Broadcast<RefreshEvent>(bufferLimit: 100)
     /// Only the latest credential is of any use, so only one is kept.
     let credentialBroadcast = Broadcast<VersionedCredential?>(bufferLimit: 1, latest: .some(nil))
-    let listener: (@Sendable (Event) -> Void)?
+    let listener: (@Sendable (RefreshEvent) -> Void)?
 
     /// Creates a coordinator.
     ///
@@ -45,7 +42,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     ///   - observer: Is notified when a refresh starts or ends. Default: none.
     ///   - listener: Called with every event in order, before ``events`` get it, outside of all locks. Default: none.
     ///   - refresh: Makes a new credential, which keeps what the reply leaves out, in a task of its own. It throws
-    ///     ``TerminalRefreshFailure`` to end the session; a ``RefreshFailure`` says whether to try again.
+    ///     ``RefreshError/Terminal`` to end the session; a ``RefreshFailure`` says whether to try again.
     public convenience init(
         credential: Credential? = nil,
         lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
@@ -54,7 +51,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         clock: any Clock<Duration> = DefaultClock.current,
         random: any RandomSource = .system,
         observer: any CallObserver = .none,
-        listener: (@Sendable (Event) -> Void)? = nil,
+        listener: (@Sendable (RefreshEvent) -> Void)? = nil,
         refresh: @escaping @Sendable (Credential) async throws -> Credential
     ) {
         self.init(
@@ -81,7 +78,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
         clock: any Clock<Duration>,
         random: any RandomSource,
         observer: any CallObserver,
-        listener: (@Sendable (Event) -> Void)?,
+        listener: (@Sendable (RefreshEvent) -> Void)?,
         onLook: @escaping @Sendable () -> Void,
         refresh: @escaping @Sendable (Credential) async throws -> Credential
     ) {
@@ -113,7 +110,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     /// The events of the session from now on: a new stream for each access, any number at a time.
     ///
     /// A stream keeps the latest 100 events for a slow reader, and ends with the coordinator.
-    public var events: AsyncStream<Event> { broadcast.stream() }
+    public var events: AsyncStream<RefreshEvent> { broadcast.stream() }
 
     /// The credential that authorizes an attempt.
     ///
@@ -192,7 +189,7 @@ extension RefreshCoordinator {
     /// For a listener that starts late and needs to know whether somebody is signed in. Otherwise like ``events``.
     ///
     /// - Parameter replaysLatest: Whether the stream begins with the event that happened last, if any has.
-    public func events(replayingLatest replaysLatest: Bool) -> AsyncStream<Event> {
+    public func events(replayingLatest replaysLatest: Bool) -> AsyncStream<RefreshEvent> {
         broadcast.stream(replayingLatest: replaysLatest)
     }
 

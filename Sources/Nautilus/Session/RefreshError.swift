@@ -3,7 +3,7 @@ public enum RefreshError: Error, Sendable {
     /// No user is signed in, or the call's user has signed out meanwhile, in this or another process.
     case signedOut
     /// The server has ended the call's session: a refresh failed for good. `underlying` is the
-    /// ``TerminalRefreshFailure`` it threw, or the error that was adopted from another process.
+    /// ``Terminal`` it threw, or the error that was adopted from another process.
     case sessionExpired(underlying: any Error)
     /// The refresh that the call waited for failed. The credential is kept; the next refresh may start after
     /// `remaining`, longer than the call can wait.
@@ -84,7 +84,7 @@ extension RefreshError: PrintableError, Redacted {
     /// can tell.
     private static func advice(on error: any Error) -> String {
         guard let status = (error as? any WrappingError)?.answeredStatus, [400, 401].contains(status) else { return "" }
-        return " The server answered \(status); throw TerminalRefreshFailure if that ends the session."
+        return " The server answered \(status); throw RefreshError.Terminal if that ends the session."
     }
 }
 
@@ -102,7 +102,7 @@ extension RefreshError: WrappingError {
 /// Conform your own error to it if some of your failures do not pass with time. Any other error counts as transient:
 /// calls wait for the next refresh as long as ``RefreshLimits`` and their deadline allow.
 ///
-/// Only ``TerminalRefreshFailure`` ends the session. An error that is not transient keeps the session, as a transient
+/// Only ``RefreshError/Terminal`` ends the session. An error that is not transient keeps the session, as a transient
 /// one does, but calls fail at once, since waiting would not help: a client that is not registered, a reply that does
 /// not decode.
 public protocol RefreshFailure: Error {
@@ -126,31 +126,34 @@ extension RefreshError: RefreshFailure {
     }
 }
 
-/// An error that a refresh throws to end the session: trying again cannot help, the user has to sign in.
-///
-/// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
-/// transient: the credential is kept and a later call refreshes again.
-public struct TerminalRefreshFailure: PrintableError, Redacted {
-    /// The reason, to be read by people; contains no secret.
-    public let reason: String
-    /// The error underneath; nil when there is none.
-    public let underlying: (any Error)?
-
-    /// Creates the failure.
+extension RefreshError {
+    /// An error that a refresh throws to end the session: trying again cannot help, the user has to sign in.
     ///
-    /// - Parameters:
-    ///   - reason: The reason, to be read by people, such as `invalid_grant`. It is printed, so it must hold no secret.
-    ///   - underlying: The error that led to it. Default: nil, as when there was no refresh token to begin with.
-    public init(_ reason: String, underlying: (any Error)? = nil) {
-        self.reason = reason
-        self.underlying = underlying
+    /// Throw it for `invalid_grant` (RFC 6749 §5.2) and when there is no refresh token. Every other error counts as
+    /// transient: the credential is kept and a later call refreshes again.
+    public struct Terminal: PrintableError, Redacted {
+        /// The reason, to be read by people; contains no secret.
+        public let reason: String
+        /// The error underneath; nil when there is none.
+        public let underlying: (any Error)?
+
+        /// Creates the failure.
+        ///
+        /// - Parameters:
+        ///   - reason: The reason, to be read by people, such as `invalid_grant`. It is printed, so it must hold no
+        ///     secret.
+        ///   - underlying: The error that led to it. Default: nil, as when there was no refresh token to begin with.
+        public init(_ reason: String, underlying: (any Error)? = nil) {
+            self.reason = reason
+            self.underlying = underlying
+        }
+
+        /// The reason.
+        public var description: String { reason }
+
+        /// Shows the reason, not the error underneath, whose text may hold a secret.
+        public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }
     }
-
-    /// The reason.
-    public var description: String { reason }
-
-    /// Shows the reason, not the error underneath, whose text may hold a secret.
-    public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }
 }
 
 /// An event of a coordinator's session, with generations, never a credential.

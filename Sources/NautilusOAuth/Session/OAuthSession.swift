@@ -111,7 +111,7 @@ extension TokenEndpoint {
         } catch {
             guard error.endsSession else { throw error }
             // This way, the coordinator's error also says why.
-            throw TerminalRefreshFailure(error.description, underlying: error)
+            throw RefreshError.Terminal(error.description, underlying: error)
         }
     }
 }

@@ -84,7 +84,7 @@ extension SessionRules where Credential == BearerToken {
             revoke: revoke,
             sharesGrant: { $0.refreshToken != nil && $0.refreshToken == $1.refreshToken },
             refresh: { token in
-                guard let spent = token.refreshToken else { throw TerminalRefreshFailure("there is no refresh token") }
+                guard let spent = token.refreshToken else { throw RefreshError.Terminal("there is no refresh token") }
                 let fresh = try await refresh(spent)
                 guard fresh.refreshToken == nil else { return fresh }
                 return BearerToken(accessToken: fresh.accessToken, refreshToken: spent, expires: fresh.expires)

@@ -90,7 +90,7 @@ public enum RefreshOutcome: Hashable, Sendable {
     /// The server has not refreshed it: nothing has changed.
     case notRefreshed
 
-    /// The safe reading of `error`. A session ends only by a `TerminalRefreshFailure`, or by a 401 with which the
+    /// The safe reading of `error`. A session ends only by a `RefreshError.Terminal`, or by a 401 with which the
     /// refresh's own server rejects what was sent; a 400 or 403 may be about anything, so name those of your server
     /// yourself.
     ///
@@ -102,7 +102,7 @@ public enum RefreshOutcome: Hashable, Sendable {
     public init(_ error: any Error) {
         self =
             switch error {
-            case is TerminalRefreshFailure: .ended
+            case is RefreshError.Terminal: .ended
             case let error as HttpError: RefreshOutcome(of: error)
             default: .unclear
             }

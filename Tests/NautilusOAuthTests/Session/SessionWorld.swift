@@ -137,7 +137,7 @@ extension CallResult {
         guard let refresh = error?.underlying as? RefreshError else { return error?.underlying }
         return switch refresh {
         case .failed(_, let cause), .coolingDown(_, let cause): cause
-        case .sessionExpired(let cause): (cause as? TerminalRefreshFailure)?.underlying
+        case .sessionExpired(let cause): (cause as? RefreshError.Terminal)?.underlying
         default: nil
         }
     }

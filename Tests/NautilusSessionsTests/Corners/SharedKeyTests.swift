@@ -18,7 +18,7 @@ struct SharedKeyTests {
         }
 
         func session(_ origins: CredentialOrigins) -> Session<BearerToken> {
-            let rules = SessionRules.bearer { _ in throw TerminalRefreshFailure("never refreshed") }
+            let rules = SessionRules.bearer { _ in throw RefreshError.Terminal("never refreshed") }
             return Session(key: CredentialKey(issuer: "a"), rules: rules, store: store, origins: origins, clock: clock)
         }
 

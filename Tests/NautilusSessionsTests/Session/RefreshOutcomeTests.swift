@@ -46,7 +46,7 @@ struct RefreshOutcomeTests {
             RefreshOutcome(HttpError(.status(status), stage: .validate, delivery: .rejected), endedBy: [400, 403])
         }
         #expect([400, 403, 404, 502].map(failure) == [.ended, .ended, .notRefreshed, .unclear])
-        #expect(RefreshOutcome(TerminalRefreshFailure("over"), endedBy: []) == .ended)
+        #expect(RefreshOutcome(RefreshError.Terminal("over"), endedBy: []) == .ended)
     }
 
     @Test(
@@ -96,13 +96,13 @@ struct RefreshOutcomeTests {
             let refreshError = await world.call(session).refreshError
             #expect(session.isSignedIn == !ends)
             guard case .sessionExpired(let cause) = refreshError else { return #expect(!ends) }
-            #expect((cause as? TerminalRefreshFailure)?.underlying is AppError)
+            #expect((cause as? RefreshError.Terminal)?.underlying is AppError)
         }
     }
 
     @Test("of the errors that are no call's, only a terminal one ends a session")
     func others() {
-        #expect(RefreshOutcome(TerminalRefreshFailure("over")) == .ended)
+        #expect(RefreshOutcome(RefreshError.Terminal("over")) == .ended)
         #expect(RefreshOutcome(AppError()) == .unclear)
         #expect(RefreshOutcome(CancellationError()) == .unclear)
         #expect(RefreshOutcome(HttpError(.cancelled, stage: .send, delivery: .maybeExecuted)) == .unclear)

@@ -37,7 +37,7 @@ struct RefreshThroughServiceTests {
                         expires: .distantFuture
                     )
                 } catch {
-                    throw TerminalRefreshFailure("once is enough", underlying: error)
+                    throw RefreshError.Terminal("once is enough", underlying: error)
                 }
             }
             _ = try? await coordinator.refresh(rejecting: coordinator.credential())

@@ -41,7 +41,7 @@ struct SignInByRequestTests {
             clock = simulation.clock
             server = ScriptedTransport(clock: clock)
             store = Store(clock)
-            let rules = SessionRules.bearer { _ in throw TerminalRefreshFailure("never refreshed") }
+            let rules = SessionRules.bearer { _ in throw RefreshError.Terminal("never refreshed") }
             session = Session(key: CredentialKey(issuer: "api.test"), rules: rules, store: store, clock: clock)
             service = AnyHttpService(
                 apiUrl: "api.test",

@@ -77,7 +77,7 @@ extension CallResult {
         guard let error else { return nil }
         return switch refreshError {
         case .failed(_, let cause), .coolingDown(_, let cause): (cause as? SessionError)?.kind
-        case .sessionExpired(let cause): ((cause as? TerminalRefreshFailure)?.underlying as? SessionError)?.kind
+        case .sessionExpired(let cause): ((cause as? RefreshError.Terminal)?.underlying as? SessionError)?.kind
         default: (error.underlying as? SessionError)?.kind
         }
     }

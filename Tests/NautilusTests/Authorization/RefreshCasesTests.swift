@@ -156,7 +156,7 @@ struct RefreshCasesTests {
         try await simulate(seed: seed) { simulation in
             let world = TokenWorld(
                 simulation,
-                refresh: { server, _ in try await server.refuse(with: TerminalRefreshFailure("invalid_grant")) }
+                refresh: { server, _ in try await server.refuse(with: RefreshError.Terminal("invalid_grant")) }
             )
             let events = world.coordinator.events
             let results = await world.calls(20)

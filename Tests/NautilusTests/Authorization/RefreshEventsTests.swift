@@ -173,7 +173,7 @@ struct RefreshEventsTests {
                 "Nobody is signed in, or the user has signed out meanwhile; call signIn(_:) first."
             ),
             (
-                .sessionExpired(underlying: TerminalRefreshFailure("invalid_grant")),
+                .sessionExpired(underlying: RefreshError.Terminal("invalid_grant")),
                 "The session has expired (invalid_grant); ask the user to sign in again."
             ),
             (
@@ -216,13 +216,13 @@ struct RefreshEventsTests {
         #expect(
             RefreshError.failed(remaining: .seconds(1), underlying: refused(401)).description == """
                 The credential could not be refreshed (A request failed: status 401); the next refresh may start in 1 s. \
-                The server answered 401; throw TerminalRefreshFailure if that ends the session.
+                The server answered 401; throw RefreshError.Terminal if that ends the session.
                 """
         )
         #expect(
             RefreshError.coolingDown(remaining: .seconds(2), underlying: refused(400)).description == """
                 The last refresh failed (A request failed: status 400); the next may start in 2 s. The server answered 400; \
-                throw TerminalRefreshFailure if that ends the session.
+                throw RefreshError.Terminal if that ends the session.
                 """
         )
     }

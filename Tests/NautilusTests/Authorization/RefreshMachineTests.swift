@@ -29,7 +29,7 @@ struct RefreshMachineTests {
             run(.ask(.init(rejected: 1)), .seconds(1))
         }
         switch start {
-        case .expired: run(.refreshFailed(flight, .terminal(TerminalRefreshFailure("over"))), .seconds(2))
+        case .expired: run(.refreshFailed(flight, .terminal(RefreshError.Terminal("over"))), .seconds(2))
         case .coolingDown:
             run(.refreshFailed(flight, .transient(Unreachable(), coolDown: .seconds(10))), .seconds(2))
         case .overdue:
@@ -50,7 +50,7 @@ struct RefreshMachineTests {
         ("replace other", .replace(generation: 0, CredentialBox("c"), lifetime: nil)),
         ("success", .refreshSucceeded(flight, CredentialBox("d"), lifetime: nil)),
         ("failure", .refreshFailed(flight, .transient(Unreachable(), coolDown: .seconds(10)))),
-        ("terminal", .refreshFailed(flight, .terminal(TerminalRefreshFailure("over")))),
+        ("terminal", .refreshFailed(flight, .terminal(RefreshError.Terminal("over")))),
         ("time limit", .timeLimitReached(flight, coolDown: .seconds(10))),
         ("cool-down ended", .coolDownEnded),
     ]

@@ -21,7 +21,7 @@ struct RefreshSessionTests {
         let events = coordinator.events
         let credential = try await coordinator.credential()
         let calls = await startWaiting(20, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
-        await script.fail(with: TerminalRefreshFailure("invalid_grant"))
+        await script.fail(with: RefreshError.Terminal("invalid_grant"))
         #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 20))
         #expect(await outcome { try await coordinator.credential() } == "sessionExpired")
         #expect(await outcome { try await coordinator.refresh(rejecting: credential) } == "sessionExpired")
@@ -112,7 +112,7 @@ struct RefreshSessionTests {
         let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
         coordinator.replace(credential, with: "from elsewhere")
         #expect(await calls.outcomes == Array(repeating: "generation 2", count: 3))
-        await script.fail(with: TerminalRefreshFailure("spent twice"))
+        await script.fail(with: RefreshError.Terminal("spent twice"))
         await eventually("the refresh has ended") { coordinator.runningCount == 0 }
         #expect(coordinator.current?.credential == "from elsewhere")
         #expect(script.cancellations == 1)

@@ -72,7 +72,7 @@ final class StormServer: Sendable {
         let draw = random.nextFraction()
         // One in five never reaches the server, which has rotated nothing then.
         guard draw >= 0.2 else { throw Unreachable() }
-        guard !weather.hasUsers || draw >= 0.3 else { throw TerminalRefreshFailure("invalid_grant") }
+        guard !weather.hasUsers || draw >= 0.3 else { throw RefreshError.Terminal("invalid_grant") }
         return books.withLock { books in
             books.spent.insert(token.number)
             books.live.remove(token.number)

@@ -55,7 +55,7 @@ struct FirstEndTests {
             case .signInElsewhere: coordinator.adopt(.signedIn(Token(number: 7)), since: coordinator.epoch)
             case .expiry:
                 coordinator.signIn(Token(number: 7))
-                coordinator.adopt(.expired(TerminalRefreshFailure("again")), since: coordinator.epoch)
+                coordinator.adopt(.expired(RefreshError.Terminal("again")), since: coordinator.epoch)
             case .signOut: coordinator.signOut()
             }
 
@@ -94,7 +94,7 @@ struct FirstEndTests {
             case .signOutElsewhere: coordinator.adopt(.signedOut, since: coordinator.epoch)
             case .signInElsewhere: coordinator.adopt(.signedIn(Token(number: 2)), since: coordinator.epoch)
             case .expiry, .expiryElsewhere:
-                coordinator.adopt(.expired(TerminalRefreshFailure("over")), since: coordinator.epoch)
+                coordinator.adopt(.expired(RefreshError.Terminal("over")), since: coordinator.epoch)
             }
             #expect(await result == ending.error)
             #expect(clock.now.offset == .seconds(1))
@@ -105,7 +105,7 @@ struct FirstEndTests {
     func descriptions() {
         #expect("\(RefreshError.signedOut)".contains("has signed out"))
         #expect("\(RefreshError.superseded)".contains("Somebody else has signed in"))
-        #expect("\(RefreshError.sessionExpired(underlying: TerminalRefreshFailure("x")))".contains("has expired"))
+        #expect("\(RefreshError.sessionExpired(underlying: RefreshError.Terminal("x")))".contains("has expired"))
     }
 }
 

@@ -131,7 +131,7 @@ struct PrintedTextsTests {
         #expect("\(signedOut.asReason)" == "nobody is signed in, or the user has signed out meanwhile")
         signedOut.underlying = nil
         #expect("\(signedOut.asReason)" == "not authorized")
-        let nested = RefreshError.sessionExpired(underlying: TerminalRefreshFailure("invalid_grant; really"))
+        let nested = RefreshError.sessionExpired(underlying: RefreshError.Terminal("invalid_grant; really"))
         let expired = HttpError(.authorization, stage: .prepare, underlying: nested)
         #expect("\(expired.asReason)" == "the session has expired (invalid_grant; really)")
     }

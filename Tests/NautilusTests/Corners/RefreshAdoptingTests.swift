@@ -42,7 +42,7 @@ struct RefreshAdoptingTests {
         let events = coordinator.events
         let credential = try await coordinator.credential()
         let calls = await startWaiting(3, on: coordinator) { try await coordinator.refresh(rejecting: credential) }
-        let failure = TerminalRefreshFailure("invalid_grant")
+        let failure = RefreshError.Terminal("invalid_grant")
         #expect(coordinator.adopt(.expired(failure), since: coordinator.epoch))
         #expect(await calls.outcomes == Array(repeating: "sessionExpired", count: 3))
         #expect(await outcome { try await coordinator.credential() } == "sessionExpired")

@@ -82,7 +82,7 @@ extension RefreshMachineTests {
             var (machine, now) = RefreshMachineTests.machine(start)
             let (before, ahead) = (machine.session, CallSession())
             let change: SessionChange<ReceivedCredential> =
-                isExpiry ? .expired(TerminalRefreshFailure("over")) : .signedOut
+                isExpiry ? .expired(RefreshError.Terminal("over")) : .signedOut
             let actions =
                 machine.handle(.adopt(change), at: now) + machine.handle(.adopt(change, beginning: ahead), at: now)
             #expect(list(actions).isEmpty)

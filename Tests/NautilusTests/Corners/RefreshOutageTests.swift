@@ -263,7 +263,7 @@ extension RefreshOutageTests {
                 refresh: { server, _ in
                     let isFirst = refreshes.increment() == 1
                     return try await server.refuse(
-                        with: isFirst ? Self.unavailable : TerminalRefreshFailure("invalid_grant")
+                        with: isFirst ? Self.unavailable : RefreshError.Terminal("invalid_grant")
                     )
                 }
             )

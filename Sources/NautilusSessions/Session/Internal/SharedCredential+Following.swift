@@ -259,9 +259,9 @@ extension SharedCredential {
     }
 
     /// The failure that calls get when the server has ended the session in another process.
-    var expiry: TerminalRefreshFailure {
+    var expiry: RefreshError.Terminal {
         state.withLock { $0.failure }
-            ?? TerminalRefreshFailure(
+            ?? RefreshError.Terminal(
                 "another process has learnt that the session is over",
                 underlying: SessionError(.expired)
             )

@@ -37,7 +37,7 @@ extension SharedCredential {
                 ?? refreshed.credential
         } catch {
             // The server's refusal concerns only this very credential: another process may have a newer one.
-            if !(error is TerminalRefreshFailure) { await endIfOver(base.session) }
+            if !(error is RefreshError.Terminal) { await endIfOver(base.session) }
             throw error
         }
     }

@@ -140,10 +140,10 @@ extension SharedCredential {
         _ tried: Record,
         _ error: any Error,
         _ lock: any CredentialLock
-    ) async -> TerminalRefreshFailure {
+    ) async -> RefreshError.Terminal {
         let failure =
-            error as? TerminalRefreshFailure
-            ?? TerminalRefreshFailure("the server has refused to refresh the credential", underlying: error)
+            error as? RefreshError.Terminal
+            ?? RefreshError.Terminal("the server has refused to refresh the credential", underlying: error)
         // A sign-in that has not read the store yet is not stored, so its end concerns nobody else; but the user whom
         // it would have replaced must not reappear.
         let replacesUnknown = state.withLock { state in

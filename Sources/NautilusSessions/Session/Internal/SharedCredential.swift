@@ -72,7 +72,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
         /// none.
         var lastSession: UUID?
         /// The failure that ended the last session here; nil when none did, or only another process knows it.
-        var failure: TerminalRefreshFailure?
+        var failure: RefreshError.Terminal?
         /// The sessions whose end has not been reported yet.
         var ended: [UUID] = []
         /// Whether the record and the coordinator are changing, and may therefore belong to two sessions.

@@ -15,7 +15,7 @@ extension TokenEndpoint: HttpService {
 
     /// Spends the refresh token and returns what follows it.
     ///
-    /// - Throws: `TerminalRefreshFailure` when the server says that the session is over; `HttpError` otherwise.
+    /// - Throws: `RefreshError.Terminal` when the server says that the session is over; `HttpError` otherwise.
     func refresh(_ token: Token) async throws -> Token {
         do throws(HttpError) {
             let reply = try await RefreshToken(refreshToken: token.refreshToken).schedule(with: self)
@@ -25,7 +25,7 @@ extension TokenEndpoint: HttpService {
                 expiry: reply.expiresIn.map { world.now + .seconds($0) }
             )
         } catch {
-            throw error.status == 400 ? TerminalRefreshFailure("invalid_grant", underlying: error) : error
+            throw error.status == 400 ? RefreshError.Terminal("invalid_grant", underlying: error) : error
         }
     }
 }
