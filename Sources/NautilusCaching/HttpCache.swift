@@ -97,7 +97,7 @@ public final class HttpCache: CallInterceptor {
     }
 
     /// Outside of what shares exchanges.
-    public var callTierStage: CallTierStage { .storing }
+    public var callTierStage: InterceptorTier.CallStage { .storing }
 
     /// The account by which answers are kept apart.
     public func account<R: Request>(of request: R) -> String? { accounts.account(of: request) }

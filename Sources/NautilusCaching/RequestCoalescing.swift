@@ -90,7 +90,7 @@ public final class RequestCoalescing: CallInterceptor {
     }
 
     /// Inside of what answers from a store.
-    public var callTierStage: CallTierStage { .sharing }
+    public var callTierStage: InterceptorTier.CallStage { .sharing }
 
     /// The account by which answers are kept apart.
     public func account<R: Request>(of request: R) -> String? { accounts.account(of: request) }

@@ -87,7 +87,7 @@ public final class Chaos: NetworkInterceptor {
     }
 
     /// Next to the wire.
-    public var networkStage: NetworkStage { .network }
+    public var networkStage: InterceptorTier.NetworkStage { .network }
 
     private func takeNumber() -> Int? {
         state.withLock { state in

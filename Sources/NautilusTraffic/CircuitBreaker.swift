@@ -114,7 +114,7 @@ extension CircuitBreaker {
 
 extension CircuitBreaker {
     /// Asked last, so that a request that has waited is still held back if the circuit has opened meanwhile.
-    public var networkStage: NetworkStage { .refusing }
+    public var networkStage: InterceptorTier.NetworkStage { .refusing }
 }
 
 /// The state that a circuit breaker guards with its lock: the circuits, and the events that are still to be sent.

@@ -87,7 +87,7 @@ extension ConcurrencyLimit {
 
 extension ConcurrencyLimit {
     /// Outside the interceptors that wait for the server.
-    public var networkStage: NetworkStage { .waitingForOthers }
+    public var networkStage: InterceptorTier.NetworkStage { .waitingForOthers }
 }
 
 /// The state that a concurrency limit guards with its lock: the slots of every origin, and the requests that wait for

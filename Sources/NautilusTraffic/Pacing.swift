@@ -216,5 +216,5 @@ extension Pacing {
 
 extension Pacing {
     /// Inside of what makes requests wait for others.
-    public var networkStage: NetworkStage { .waitingForServer }
+    public var networkStage: InterceptorTier.NetworkStage { .waitingForServer }
 }

@@ -153,7 +153,7 @@ struct StaleTests {
             let cache = HttpCache(wallClock: { clock.date })
             let sent = Counter()
             @Sendable func ask() async throws -> String {
-                let next = CallNext { request in
+                let next = CallContext.Next { request in
                     sent.increment()
                     guard request.header["If-None-Match"] != nil else { return .test(header: Self.header) }
                     try await clock.sleep(for: .seconds(1))

@@ -119,7 +119,7 @@ struct ChaosTests {
     @Test("an answer is marked, has the header it was given, and comes from nowhere")
     func answers() async throws {
         let chaos = Chaos(seed: 9, .answer(status: 429, header: ["Retry-After": "2"], rate: 1), isOn: true)
-        let response = try await chaos.intercept(trafficRequest, context: .test(), next: NetworkNext { _ in .test() })
+        let response = try await chaos.intercept(trafficRequest, context: .test(), next: .init { _ in .test() })
         #expect((response.status, response.url) == (429, nil))
         #expect(response.header == ["Retry-After": "2", "X-Chaos": "request 1 of seed 9"])
     }
@@ -179,8 +179,8 @@ struct ChaosTests {
         let breaker = CircuitBreaker(limits: CircuitLimits(minimumThroughput: 2), clock: ManualClock())
         let chaos = Chaos(seed: 1, .failure(rate: 1), isOn: true)
         for _ in 1...2 {
-            let next = NetworkNext { request in
-                try await chaos.intercept(request, context: .test(), next: NetworkNext { _ in .test() })
+            let next = AttemptContext.Next { request in
+                try await chaos.intercept(request, context: .test(), next: .init { _ in .test() })
             }
             _ = try? await breaker.intercept(trafficRequest, context: .test(), next: next)
         }

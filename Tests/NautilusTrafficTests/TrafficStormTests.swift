@@ -270,7 +270,7 @@ private struct Arriving: NetworkInterceptor {
     let clock: ManualClock
     let book: StormBook
 
-    var networkStage: NetworkStage { .waitingForServer }
+    var networkStage: InterceptorTier.NetworkStage { .waitingForServer }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         book.arrived(context.name, at: clock.now.offset)

@@ -3,8 +3,8 @@ import Nautilus
 
 /// An interceptor of one's own, in any stage.
 package struct OwnNetworkInterceptor: NetworkInterceptor {
-    package var networkStage: NetworkStage = .changing
-    package let handle: @Sendable (HttpRequest, AttemptContext, NetworkNext) async throws -> HttpResponse<Data>
+    package var networkStage: InterceptorTier.NetworkStage = .changing
+    package let handle: @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
 
     package func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<
         Data
@@ -13,8 +13,8 @@ package struct OwnNetworkInterceptor: NetworkInterceptor {
     }
 
     package init(
-        networkStage: NetworkStage = .changing,
-        handle: @escaping @Sendable (HttpRequest, AttemptContext, NetworkNext) async throws -> HttpResponse<Data>
+        networkStage: InterceptorTier.NetworkStage = .changing,
+        handle: @escaping @Sendable (HttpRequest, AttemptContext, Next) async throws -> HttpResponse<Data>
     ) {
         (self.networkStage, self.handle) = (networkStage, handle)
     }

@@ -53,7 +53,7 @@ extension NetworkInterceptor {
             try await intercept(
                 request,
                 context: .test(remaining: remaining),
-                next: NetworkNext { _ in try await server() }
+                next: AttemptContext.Next { _ in try await server() }
             )
         }
     }
@@ -66,7 +66,7 @@ extension CallInterceptor {
         from server: @escaping () async throws -> HttpResponse<Data>
     ) async -> String {
         let context = CallContext(serviceOrigin: trafficOrigin)
-        let next = CallNext { _ in try await server() }
+        let next = CallContext.Next { _ in try await server() }
         return await ending { try await intercept(request, context: context, next: next) }
     }
 }

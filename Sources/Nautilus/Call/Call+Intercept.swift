@@ -51,7 +51,7 @@ extension Call {
         past depth: Int
     ) async throws -> HttpResponse<Data> {
         guard depth < interceptors.count else { return try await attempts(of: request) }
-        let next = CallNext { passedOn, terms in
+        let next = CallContext.Next { passedOn, terms in
             var passedOn = passedOn.hidingSecrets(of: request)
             if passedOn.header[.idempotencyKey] != nil { self.builder.keepKey(in: &passedOn) }
             let outer = self.terms

@@ -20,7 +20,7 @@ extension Call {
     /// The way of a request of this role through the network tier.
     func path(as role: CallTrace.Exchange.Role) -> NetworkPath {
         let tier = bound.tiers.network
-        let inner = tier.firstIndex { $0.networkStage.rawValue > NetworkStage.changing.rawValue } ?? tier.endIndex
+        let inner = tier.firstIndex { [.signing, .network].contains($0.networkStage) } ?? tier.endIndex
         var follower = RedirectFollower(transport: transport, accepted: request.acceptedStatusCodes, book: book)
         (follower.sessions, follower.retryAfterField) = (sessions, bound.configuration.retryAfterField)
         follower.interceptors = tier[inner...]

@@ -1,13 +1,15 @@
 import Foundation
 
-/// Where a call interceptor stands among the others, wherever the list names it: the first is outermost.
-public enum CallTierStage: Int, Sendable {
-    /// Changes requests, measures, logs. The default.
-    case changing
-    /// Answers from a store, in place of the server.
-    case storing
-    /// Makes one exchange of several.
-    case sharing
+extension InterceptorTier {
+    /// Where a call interceptor stands among the others, wherever the list names it: the first is outermost.
+    public enum CallStage: Int, Sendable {
+        /// Changes requests, measures, logs. The default.
+        case changing
+        /// Answers from a store, in place of the server.
+        case storing
+        /// Makes one exchange of several.
+        case sharing
+    }
 }
 
 /// Wraps every call of a service as a whole, with all its attempts, before the call needs a credential: for caches,
@@ -26,10 +28,10 @@ public enum CallTierStage: Int, Sendable {
 /// has been replaced.
 public protocol CallInterceptor: HttpInterceptor {
     /// The rest of the path.
-    typealias Next = CallNext
+    typealias Next = CallContext.Next
 
-    /// Where it stands among the others. Default: ``CallTierStage/changing``.
-    var callTierStage: CallTierStage { get }
+    /// Where it stands among the others. Default: ``InterceptorTier/CallStage/changing``.
+    var callTierStage: InterceptorTier.CallStage { get }
 
     /// The account of the user whose call it is, for an interceptor that keeps what it knows of one user from another; nil,
     /// the default, for none.
@@ -51,43 +53,45 @@ public protocol CallInterceptor: HttpInterceptor {
 }
 
 extension CallInterceptor {
-    /// Returns ``CallTierStage/changing``.
-    public var callTierStage: CallTierStage { .changing }
+    /// Returns ``InterceptorTier/CallStage/changing``.
+    public var callTierStage: InterceptorTier.CallStage { .changing }
     /// Nil.
     public func account<R: Request>(of request: R) -> String? { nil }
     /// Around a call.
     public var tier: InterceptorTier { .call(self) }
 }
 
-/// The rest of a call's path: the later interceptors, and all attempts, with their retries.
-///
-/// Not `Sendable` by design: it is called in the call's task, one time after the other.
-public struct CallNext {
-    private let proceed: (HttpRequest, AttemptTerms) async throws -> HttpResponse<Data>
-
-    /// Creates a path that ends here, as a test of an interceptor does.
-    public init(_ send: @escaping (HttpRequest) async throws -> HttpResponse<Data>) {
-        proceed = { request, _ in try await send(request) }
-    }
-
-    init(_ proceed: @escaping (HttpRequest, AttemptTerms) async throws -> HttpResponse<Data>) {
-        self.proceed = proceed
-    }
-
-    /// Passes the request on, and returns an answer that the call's request accepts and has decoded.
+extension CallContext {
+    /// The rest of a call's path: the later interceptors, and all attempts, with their retries.
     ///
-    /// - Parameters:
-    ///   - accepted: Further statuses that are answers, such as a cache's 304; the call's request does not read them.
-    ///     Default: none.
-    ///   - surfaces: Whether a failure surfaces at once, without the retrier being asked: for an interceptor that knows
-    ///     better than to wait, such as a cache that has a stale answer. Default: nil, no failure does.
-    /// - Throws: ``HttpError``, the last real failure.
-    public func callAsFunction(
-        _ request: HttpRequest,
-        accepting accepted: HttpStatusCodes = [],
-        surfacing surfaces: ((HttpError) -> Bool)? = nil
-    ) async throws -> HttpResponse<Data> {
-        try await proceed(request, AttemptTerms(accepted: accepted, surfaces: surfaces))
+    /// Not `Sendable` by design: it is called in the call's task, one time after the other.
+    public struct Next {
+        private let proceed: (HttpRequest, AttemptTerms) async throws -> HttpResponse<Data>
+
+        /// Creates a path that ends here, as a test of an interceptor does.
+        public init(_ send: @escaping (HttpRequest) async throws -> HttpResponse<Data>) {
+            proceed = { request, _ in try await send(request) }
+        }
+
+        init(_ proceed: @escaping (HttpRequest, AttemptTerms) async throws -> HttpResponse<Data>) {
+            self.proceed = proceed
+        }
+
+        /// Passes the request on, and returns an answer that the call's request accepts and has decoded.
+        ///
+        /// - Parameters:
+        ///   - accepted: Further statuses that are answers, such as a cache's 304; the call's request does not read
+        ///     them. Default: none.
+        ///   - surfaces: Whether a failure surfaces at once, without the retrier being asked: for an interceptor that
+        ///     knows better than to wait, such as a cache that has a stale answer. Default: nil, no failure does.
+        /// - Throws: ``HttpError``, the last real failure.
+        public func callAsFunction(
+            _ request: HttpRequest,
+            accepting accepted: HttpStatusCodes = [],
+            surfacing surfaces: ((HttpError) -> Bool)? = nil
+        ) async throws -> HttpResponse<Data> {
+            try await proceed(request, AttemptTerms(accepted: accepted, surfaces: surfaces))
+        }
     }
 }
 

@@ -93,7 +93,7 @@ public struct Hedging: NetworkInterceptor {
 
 extension Hedging {
     /// Outside of everything that holds requests back, so that each send is asked there by itself.
-    public var networkStage: NetworkStage { .hedging }
+    public var networkStage: InterceptorTier.NetworkStage { .hedging }
     /// These rules.
     public var hedging: HedgingRules? {
         HedgingRules(shortestDelay: delay.shortest, budget: budget, gate: gate, latencies: latencies)

@@ -213,7 +213,7 @@ extension ConcurrencyLimit {
 final class OwnPacing: NetworkInterceptor {
     private let passed = Locked(0)
 
-    var networkStage: NetworkStage { .waitingForServer }
+    var networkStage: InterceptorTier.NetworkStage { .waitingForServer }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         passed.withLock { $0 += 1 }

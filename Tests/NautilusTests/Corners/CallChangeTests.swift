@@ -9,8 +9,8 @@ import Testing
 @testable import NautilusTraffic
 
 private struct Made: CallInterceptor {
-    let work: @Sendable (HttpRequest, CallContext, CallNext) async throws -> HttpResponse<Data>
-    var callTierStage: CallTierStage = .changing
+    let work: @Sendable (HttpRequest, CallContext, Next) async throws -> HttpResponse<Data>
+    var callTierStage: InterceptorTier.CallStage = .changing
     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         try await work(request, context, next)
     }

@@ -12,9 +12,9 @@ import Testing
 struct NetworkStageTests {
     @Test(
         "a POST sent again by an interceptor may have been executed by the first",
-        arguments: [NetworkStage.changing, .signing, .network]
+        arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
     )
-    func sentAgain(stage: NetworkStage) async throws {
+    func sentAgain(stage: InterceptorTier.NetworkStage) async throws {
         let again = OwnNetworkInterceptor(networkStage: stage) { request, _, next in
             do { return try await next(request) } catch { return try await next(request) }
         }
@@ -32,9 +32,9 @@ struct NetworkStageTests {
 
     @Test(
         "one that is sent to another host by an interceptor has no credential",
-        arguments: [NetworkStage.changing, .signing, .network]
+        arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
     )
-    func otherHost(stage: NetworkStage) async throws {
+    func otherHost(stage: InterceptorTier.NetworkStage) async throws {
         try await simulate { simulation in
             let mirror = OwnNetworkInterceptor(networkStage: stage) { request, _, next in
                 var request = request
@@ -56,10 +56,10 @@ struct NetworkStageTests {
 
     @Test(
         "nothing is sent by a `next` that is called once the send is over",
-        arguments: [NetworkStage.changing, .signing, .network]
+        arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
     )
-    func kept(stage: NetworkStage) async throws {
-        let kept = Locked<(HttpRequest, NetworkNext)?>(nil)
+    func kept(stage: InterceptorTier.NetworkStage) async throws {
+        let kept = Locked<(HttpRequest, AttemptContext.Next)?>(nil)
         let keeper = OwnNetworkInterceptor(networkStage: stage) { request, _, next in
             kept.withLock { $0 = (request, next) }
             return try await next(request)
@@ -71,8 +71,11 @@ struct NetworkStageTests {
         #expect(transport.count == 1)
     }
 
-    @Test("a field that splits the header is refused", arguments: [NetworkStage.changing, .signing, .network])
-    func lineBreak(stage: NetworkStage) async throws {
+    @Test(
+        "a field that splits the header is refused",
+        arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
+    )
+    func lineBreak(stage: InterceptorTier.NetworkStage) async throws {
         let splitting = OwnNetworkInterceptor(networkStage: stage) { request, _, next in
             var request = request
             request.header["X-Signature"] = "a\r\nX-Other: b"
@@ -91,9 +94,9 @@ struct NetworkStageTests {
 
     @Test(
         "an interceptor that fails by itself has sent nothing",
-        arguments: [NetworkStage.changing, .signing, .network]
+        arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
     )
-    func ownFailure(stage: NetworkStage) async throws {
+    func ownFailure(stage: InterceptorTier.NetworkStage) async throws {
         for failure in [KeyMissing() as any Error, CancellationError()] {
             let failing = OwnNetworkInterceptor(networkStage: stage) { _, _, _ in throw failure }
             let outcome = try await outcome(of: Ping.post, interceptors: [failing], ScriptedTransport())
@@ -105,9 +108,9 @@ struct NetworkStageTests {
 
     @Test(
         "a timeout or a deadline before the transport has the request sends nothing",
-        arguments: [NetworkStage.signing, .network]
+        arguments: [InterceptorTier.NetworkStage.signing, .network]
     )
-    func slow(stage: NetworkStage) async throws {
+    func slow(stage: InterceptorTier.NetworkStage) async throws {
         for heedsCancellation in [true, false] {
             try await simulate { simulation in
                 let clock = simulation.clock

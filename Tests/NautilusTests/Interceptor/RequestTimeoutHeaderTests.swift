@@ -16,7 +16,7 @@ struct RequestTimeoutHeaderTests {
         let context = AttemptContext(serviceOrigin: try testOrigin(), timeout: timeout, remaining: remaining)
         let request = HttpRequest(url: try .reading("https://api.example.com"), header: header)
         let seen = Locked<String?>(nil)
-        let next = NetworkNext { request in
+        let next = AttemptContext.Next { request in
             seen.withLock { $0 = request.header["X-Request-Timeout"] }
             return HttpResponse(body: Data())
         }

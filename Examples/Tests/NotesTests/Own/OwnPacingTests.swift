@@ -16,7 +16,7 @@ private final class SecondQuota<C: Clock<Duration>>: NetworkInterceptor, @unchec
         (self.quota, self.clock) = (quota, clock)
     }
 
-    var networkStage: NetworkStage { .waitingForServer }
+    var networkStage: InterceptorTier.NetworkStage { .waitingForServer }
 
     func intercept(_ request: HttpRequest, context: AttemptContext, next: Next) async throws -> HttpResponse<Data> {
         while let end = takeTurn() {

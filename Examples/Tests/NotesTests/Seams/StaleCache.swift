@@ -24,7 +24,7 @@ final class StaleCache: CallInterceptor, @unchecked Sendable {  // Unchecked: to
         (self.lifetime, self.now) = (lifetime, now)
     }
 
-    var callTierStage: CallTierStage { .storing }
+    var callTierStage: InterceptorTier.CallStage { .storing }
 
     func intercept(_ request: HttpRequest, context: CallContext, next: Next) async throws -> HttpResponse<Data> {
         guard request.method == .get, !context.streamsResponse else { return try await next(request) }

@@ -176,7 +176,7 @@ private struct NoteProbe: Request {
 /// Knows how many requests are past it: those that wait in the line of a pacing behind it, and those that are under way.
 private actor Present: NetworkInterceptor {
     nonisolated let origin: HttpOrigin
-    nonisolated var networkStage: NetworkStage { .waitingForOthers }
+    nonisolated var networkStage: InterceptorTier.NetworkStage { .waitingForOthers }
     private(set) var count = 0
 
     init(_ server: DemoServer) throws {

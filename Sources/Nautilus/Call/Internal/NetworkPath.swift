@@ -67,7 +67,7 @@ struct NetworkPath: Sendable {
             && (depth == interceptors.startIndex || interceptors[depth - 1].networkStage != .changing)
         var response: HttpResponse<Data>
         do {
-            let next = NetworkNext { passedOn, hedged in
+            let next = AttemptContext.Next { passedOn, hedged in
                 let context = hedged.map(context.sending) ?? context
                 return try await proceed(with: passedOn.hidingSecrets(of: request), context, past: depth + 1, round)
             }

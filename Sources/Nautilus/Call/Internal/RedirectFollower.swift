@@ -177,7 +177,7 @@ struct RedirectFollower: Sendable {
         if interceptors[depth].networkStage == .signing, request.origin != context.serviceOrigin {
             return try await pass(request, context, past: depth + 1, exchange)
         }
-        let next = NetworkNext { passedOn in
+        let next = AttemptContext.Next { passedOn in
             var passedOn = passedOn.hidingSecrets(of: request)
             if passedOn.origin != request.origin { passedOn.leaveBehindCredentials(of: request) }
             return try await pass(passedOn, context, past: depth + 1, exchange)

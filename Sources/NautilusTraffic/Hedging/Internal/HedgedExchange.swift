@@ -7,7 +7,7 @@ struct HedgedExchange: Sendable {
 
     let request: HttpRequest
     let context: AttemptContext
-    let next: NetworkNext
+    let next: AttemptContext.Next
     let call: HedgeableCall
     let hedging: Hedging
     let delay: Duration

@@ -14,7 +14,7 @@ struct CrowdTime: Measurable {
                 try await limit.intercept(
                     request,
                     context: context,
-                    next: NetworkNext { _ in try await sleepForLong() }
+                    next: AttemptContext.Next { _ in try await sleepForLong() }
                 )
             }
         },
@@ -24,11 +24,11 @@ struct CrowdTime: Measurable {
                 try await pacing.intercept(
                     request,
                     context: context,
-                    next: NetworkNext { _ in try await sleepForLong() }
+                    next: AttemptContext.Next { _ in try await sleepForLong() }
                 )
             }
             // The server wants to be left alone for longer than the crowd waits.
-            let refusal = NetworkNext { request in
+            let refusal = AttemptContext.Next { request in
                 HttpResponse(status: 429, header: ["Retry-After": "1000"], body: Data(), url: request.url)
             }
             _ = try await pacing.intercept(crowd.request, context: crowd.context, next: refusal)
