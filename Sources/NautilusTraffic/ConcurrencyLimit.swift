@@ -66,7 +66,7 @@ public final class ConcurrencyLimit: NetworkInterceptor {
 
 extension ConcurrencyLimit {
     /// - Parameter priority: Nil for the front of the queue.
-    private func wait(for origin: HttpOrigin, _ priority: RequestPriority?) async throws {
+    private func wait(for origin: HttpOrigin, _ priority: HttpRequest.Priority?) async throws {
         try await slots.wait { slots, waiter in
             slots.join(waiter, origin, priority)
         } joined: { answer, waiter in
@@ -107,14 +107,14 @@ struct SlotTable<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: Sen
     /// Takes a slot of `origin` if one is free.
     ///
     /// - Parameter priority: Nil for the front of the queue.
-    mutating func enter(_ origin: HttpOrigin, _ priority: RequestPriority?) -> Answer {
+    mutating func enter(_ origin: HttpOrigin, _ priority: HttpRequest.Priority?) -> Answer {
         let place = place(of: origin)
         return origins[place].enter(priority)
     }
 
     /// Takes a slot, or waits for one: since the first look, a slot may have become free, or the queue may have filled
     /// up.
-    mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: RequestPriority?) -> Answer {
+    mutating func join(_ waiter: Waiter, _ origin: HttpOrigin, _ priority: HttpRequest.Priority?) -> Answer {
         let place = place(of: origin)
         let answer = origins[place].enter(priority)
         if answer == .wait { origins[place].wait(waiter, priority: priority) }
@@ -179,7 +179,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     /// Takes a slot if one is free.
     ///
     /// - Parameter priority: Nil for the front of the queue, however long it is.
-    mutating func enter(_ priority: RequestPriority?) -> Answer {
+    mutating func enter(_ priority: HttpRequest.Priority?) -> Answer {
         if taken < limit {
             taken += 1
             return .go
@@ -188,7 +188,7 @@ struct SlotMachine<Waiter: Identifiable & Sendable>: Sendable where Waiter.ID: S
     }
 
     /// Waits for a slot.
-    mutating func wait(_ waiter: Waiter, priority: RequestPriority?) {
+    mutating func wait(_ waiter: Waiter, priority: HttpRequest.Priority?) {
         queue.append(waiter, urgency: priority?.rawValue ?? .max)
     }
 

@@ -26,7 +26,7 @@ struct ConnectionQueuesTests {
         var queues = ConnectionQueues<HttpOrigin, NamedWaiter>(limit: 1)
         _ = queues.enter(origin, NamedWaiter("first"), priority: .low)
         for (name, priority) in [("a", .normal), ("low", .low), ("b", .normal), ("gone", .high), ("high", .high)]
-            as [(String, RequestPriority)]
+            as [(String, HttpRequest.Priority)]
         {
             let isConnected = queues.enter(origin, NamedWaiter(name), priority: priority)
             #expect(!isConnected)
@@ -56,7 +56,7 @@ struct ConnectionQueuesTests {
     func total() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
         var queues = ConnectionQueues<HttpOrigin, NamedWaiter>(limit: 2, total: 3)
-        let arrivals: [(HttpOrigin, NamedWaiter, RequestPriority)] = [
+        let arrivals: [(HttpOrigin, NamedWaiter, HttpRequest.Priority)] = [
             (slow, NamedWaiter("s1"), .normal), (slow, NamedWaiter("s2"), .normal), (slow, NamedWaiter("s3"), .normal),
             (quick, NamedWaiter("q1"), .normal),
             (quick, NamedWaiter("q2"), .normal), (quick, NamedWaiter("urgent"), .high),
@@ -73,7 +73,7 @@ struct ConnectionQueuesTests {
     func ownLimit() throws {
         let (slow, quick) = (try #require(slow), try #require(quick))
         var queues = ConnectionQueues<HttpOrigin, NamedWaiter>(limit: 2, total: 3)
-        let arrivals: [(HttpOrigin, NamedWaiter, RequestPriority)] = [
+        let arrivals: [(HttpOrigin, NamedWaiter, HttpRequest.Priority)] = [
             (slow, NamedWaiter("s1"), .normal), (slow, NamedWaiter("s2"), .normal), (quick, NamedWaiter("q1"), .normal),
             (slow, NamedWaiter("s3"), .high), (quick, NamedWaiter("q2"), .low),
         ]

@@ -15,7 +15,7 @@ struct ConcurrencyLimitTests {
     private func start(
         _ name: String,
         on limit: ConcurrencyLimit,
-        priority: RequestPriority = .normal,
+        priority: HttpRequest.Priority = .normal,
         url: String = "https://api.example.com/things"
     ) async throws -> Task<String, Never> {
         let request = try HttpRequest.test(url, priority: priority)
@@ -53,7 +53,7 @@ struct ConcurrencyLimitTests {
     func priorities() async throws {
         let limit = ConcurrencyLimit(1)
         var tasks = [try await start("first", on: limit)]
-        let arrivals: [(String, RequestPriority)] = [
+        let arrivals: [(String, HttpRequest.Priority)] = [
             ("low 1", .low), ("normal 1", .normal), ("high 1", .high), ("low 2", .low), ("high 2", .high),
             ("normal 2", .normal),
         ]

@@ -13,7 +13,7 @@ package struct Ping: Request {
     package var timeout: Duration?
     package var deadline: Duration?
     package var url: (any UrlConvertible)?
-    package var priority: RequestPriority = .normal
+    package var priority: HttpRequest.Priority = .normal
     package var allowsHedging = true
     package var allowsBodyAcrossOrigins = true
 
@@ -32,7 +32,7 @@ package struct Ping: Request {
         timeout: Duration? = nil,
         deadline: Duration? = nil,
         url: (any UrlConvertible)? = nil,
-        priority: RequestPriority = .normal,
+        priority: HttpRequest.Priority = .normal,
         allowsHedging: Bool = true,
         allowsBodyAcrossOrigins: Bool = true
     ) {

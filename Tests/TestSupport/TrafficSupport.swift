@@ -23,7 +23,7 @@ extension HttpRequest {
     package static func test(
         _ url: String = "https://api.example.com/things",
         header: HttpHeader = [:],
-        priority: RequestPriority = .normal
+        priority: HttpRequest.Priority = .normal
     ) throws -> HttpRequest {
         HttpRequest(url: try #require(URL(string: url)), header: header, priority: priority)
     }

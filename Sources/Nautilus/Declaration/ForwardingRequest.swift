@@ -34,7 +34,7 @@ extension ForwardingRequest {
     /// The wrapped request's.
     public func status(of response: HttpResponse<Data>) -> AnswerStatus { forwarded.status(of: response) }
     /// The wrapped request's.
-    public var priority: RequestPriority { forwarded.priority }
+    public var priority: HttpRequest.Priority { forwarded.priority }
     /// The wrapped request's.
     public var timeout: Duration? { forwarded.timeout }
     /// The wrapped request's.

@@ -44,7 +44,7 @@ public protocol Request<Result>: Sendable {
     /// Which status codes lead to `decode(_:)`. Default: 200…299. A listed 3xx is not followed.
     var acceptedStatusCodes: HttpStatusCodes { get }
     /// How urgent the request is. Default: normal.
-    var priority: RequestPriority { get }
+    var priority: HttpRequest.Priority { get }
     /// How long one exchange may take, from sending to the last byte, redirects included; nil for no limit.
     ///
     /// Waiting for a free connection or for a credential does not count; the ``deadline`` covers both. For a body that
@@ -154,7 +154,7 @@ extension Request {
     /// The answer's own.
     public func status(of response: HttpResponse<Data>) -> AnswerStatus { AnswerStatus(response.status) }
     /// Normal.
-    public var priority: RequestPriority { .normal }
+    public var priority: HttpRequest.Priority { .normal }
     /// The service's.
     public var timeout: Duration? { .ofService }
     /// The service's; no limit if the response is streamed.

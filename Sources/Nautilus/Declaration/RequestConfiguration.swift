@@ -22,7 +22,7 @@ public struct RequestConfiguration: Sendable {
         set { own.acceptedStatusCodes = newValue }
     }
     /// How urgent the request is.
-    public var priority: RequestPriority {
+    public var priority: HttpRequest.Priority {
         get { own.priority ?? base.priority }
         set { own.priority = newValue }
     }
@@ -74,7 +74,7 @@ extension Request {
 private struct RequestOverrides {
     var header: HttpHeader = [:]
     var acceptedStatusCodes: HttpStatusCodes?
-    var priority: RequestPriority?
+    var priority: HttpRequest.Priority?
     var timeout: Duration??
     var deadline: Duration??
     var isAnonymous: Bool?
@@ -90,7 +90,7 @@ private struct OverridingRequest<Base: Request>: ForwardingRequest {
     var forwarded: any Request { base }
     var header: HttpHeader { base.header.merging(own.header) }
     var acceptedStatusCodes: HttpStatusCodes { own.acceptedStatusCodes ?? base.acceptedStatusCodes }
-    var priority: RequestPriority { own.priority ?? base.priority }
+    var priority: HttpRequest.Priority { own.priority ?? base.priority }
     var timeout: Duration? { own.timeout ?? base.timeout }
     var deadline: Duration? { own.deadline ?? base.deadline }
     var isAnonymous: Bool { own.isAnonymous ?? base.isAnonymous }

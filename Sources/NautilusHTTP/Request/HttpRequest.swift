@@ -18,7 +18,7 @@ public struct HttpRequest: Sendable, Redacted {
     /// The body.
     public var body: HttpBody.Payload
     /// How urgent the request is; a hint that a transport may ignore.
-    public var priority: RequestPriority
+    public var priority: Priority
     /// Whether a redirect may have the body sent to another origin. The declared request sets it, and an interceptor
     /// may change it. Default: true.
     public var allowsBodyAcrossOrigins = true
@@ -48,7 +48,7 @@ public struct HttpRequest: Sendable, Redacted {
         url: URL,
         header: HttpHeader = [:],
         body: HttpBody.Payload = .empty,
-        priority: RequestPriority = .normal
+        priority: Priority = .normal
     ) {
         self.init(method: method, url: url, origin: HttpOrigin(url), header: header, body: body, priority: priority)
     }
@@ -60,7 +60,7 @@ public struct HttpRequest: Sendable, Redacted {
         origin: HttpOrigin?,
         header: HttpHeader,
         body: HttpBody.Payload,
-        priority: RequestPriority
+        priority: Priority
     ) {
         self.method = method
         self.url = url
@@ -189,18 +189,20 @@ extension String {
     }
 }
 
-/// How urgent a request is among those waiting for a connection.
-public enum RequestPriority: Int, Hashable, Sendable, CaseIterable, Comparable {
-    /// Work that no person waits for.
-    case low
-    /// The default.
-    case normal
-    /// Work that a person waits for.
-    case high
+extension HttpRequest {
+    /// How urgent a request is among those waiting for a connection.
+    public enum Priority: Int, Hashable, Sendable, CaseIterable, Comparable {
+        /// Work that no person waits for.
+        case low
+        /// The default.
+        case normal
+        /// Work that a person waits for.
+        case high
 
-    /// Orders by urgency.
-    public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
-        left.rawValue < right.rawValue
+        /// Orders by urgency.
+        public static func < (left: Priority, right: Priority) -> Bool {
+            left.rawValue < right.rawValue
+        }
     }
 }
 

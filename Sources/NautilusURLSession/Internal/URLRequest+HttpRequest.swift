@@ -47,7 +47,7 @@ extension URL {
 /// A request in Foundation's form, with the values that `URLRequest` has no place for.
 struct OutgoingRequest: Sendable {
     let request: URLRequest
-    let priority: RequestPriority
+    let priority: HttpRequest.Priority
     /// The file that Foundation itself sends as the body, with its length; nil if the body is in the request.
     var file: URL?
 

@@ -19,7 +19,7 @@ struct RuleByTypeTests {
         let filter: HttpQuery = ["a": 1]
         let extra: HttpHeader = ["A": "1"]
         let place: HttpRoute = ["notes"]
-        let urgency = RequestPriority.high
+        let urgency = HttpRequest.Priority.high
         var route: HttpRoute { [] }
     }
 
@@ -42,14 +42,14 @@ struct RuleByTypeTests {
         let fine: HttpStatusCodes = [200, 304]
         let statusCodes = [500, 503]
         let place: HttpRoute = ["notes"]
-        let urgency = RequestPriority.high
+        let urgency = HttpRequest.Priority.high
         var route: HttpRoute { place }
         var header: HttpHeader { ["B": "2"] }
         var query: HttpQuery { filter }
         var body: HttpBody { payload }
         var method: HttpMethod { kind }
         var acceptedStatusCodes: HttpStatusCodes { fine }
-        var priority: RequestPriority { urgency }
+        var priority: HttpRequest.Priority { urgency }
     }
 
     /// A computed rule that returns an empty value, and a form.

@@ -100,8 +100,8 @@ struct BuildTests {
         #expect(try await built(Ping.get).header[.contentType] == nil)
     }
 
-    @Test("the request's priority reaches the transport", arguments: RequestPriority.allCases)
-    func priority(_ priority: RequestPriority) async throws {
+    @Test("the request's priority reaches the transport", arguments: HttpRequest.Priority.allCases)
+    func priority(_ priority: HttpRequest.Priority) async throws {
         #expect(try await built(Ping(priority: priority)).request.priority == priority)
     }
 

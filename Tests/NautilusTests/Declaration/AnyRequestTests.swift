@@ -26,7 +26,7 @@ struct AnyRequestTests {
             return encoder
         }
         var acceptedStatusCodes: HttpStatusCodes { [418] }
-        var priority: RequestPriority { .high }
+        var priority: HttpRequest.Priority { .high }
         var timeout: Duration? { .seconds(7) }
         var deadline: Duration? { .seconds(70) }
         func decode(_ data: Data) throws -> Int {

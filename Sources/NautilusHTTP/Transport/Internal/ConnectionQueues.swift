@@ -10,7 +10,7 @@ package struct ConnectionQueues<Origin: Hashable & Sendable, Waiter: Identifiabl
 where Waiter.ID: Sendable {
     fileprivate struct Place: Identifiable, Sendable {
         let waiter: Waiter
-        let priority: RequestPriority
+        let priority: HttpRequest.Priority
         /// The waiter's place in the order of all arrivals.
         let number: Int
 
@@ -53,7 +53,7 @@ where Waiter.ID: Sendable {
     }
 
     /// Takes a connection; returns false if none is free, and puts `waiter` in the queue.
-    package mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: RequestPriority) -> Bool {
+    package mutating func enter(_ origin: Origin, _ waiter: Waiter, priority: HttpRequest.Priority) -> Bool {
         if enter(origin) { return true }
         queues[origin, default: Queue()].wait(Place(waiter: waiter, priority: priority, number: arrivals))
         arrivals += 1

@@ -96,11 +96,11 @@ extension NearMisses {
             }
         } + [
             Rule(
-                stored: StoredRule("priority", "RequestPriority") {
-                    $0 is TaskPriority || $0 is Float || type(of: $0) == RequestPriority?.self
+                stored: StoredRule("priority", "HttpRequest.Priority") {
+                    $0 is TaskPriority || $0 is Float || type(of: $0) == HttpRequest.Priority?.self
                 },
                 isItsOwn: {
-                    ($0 as? RequestPriority).map { $0 != .normal } == true && request.priority == .normal
+                    ($0 as? HttpRequest.Priority).map { $0 != .normal } == true && request.priority == .normal
                 }
             ),
             Rule(stored: StoredRule("encoder", "JSONEncoder") { isCoder($0, otherThan: request.encoder) }),

@@ -114,6 +114,6 @@ extension [NearMisses.Rule] {
 extension NearMisses.Rule {
     fileprivate func hasType(_ text: String) -> Bool {
         let name = text.replacing("any ", with: "").replacing(/Optional<(.+)>/) { "\($0.1)?" }
-        return name == type.replacing("any ", with: "").replacing(/\((.+)\)\?/) { "\($0.1)?" }
+        return name == type.replacing(/any |HttpRequest\./, with: "").replacing(/\((.+)\)\?/) { "\($0.1)?" }
     }
 }
