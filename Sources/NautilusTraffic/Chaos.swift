@@ -18,7 +18,7 @@ import Nautilus
 /// ```
 /// The seed and the request's number, counted from 1 in the order of arrival, decide its fate; a retry has its own. The
 /// faults are tried in order: delays add up, and the first other fault that strikes ends the request. Failures made
-/// here have a ``ChaosError`` underneath, and answers the field ``mark``.
+/// here have a ``Failure`` underneath, and answers the field ``mark``.
 public final class Chaos: NetworkInterceptor {
     private struct State {
         var isOn: Bool
@@ -60,7 +60,7 @@ public final class Chaos: NetworkInterceptor {
 
     /// Sends the request or makes it fail, as the seed decides.
     ///
-    /// - Throws: `HttpError` of kind `transport`, with ``ChaosError`` underneath; `CancellationError` when the call
+    /// - Throws: `HttpError` of kind `transport`, with ``Failure`` underneath; `CancellationError` when the call
     ///   is cancelled during a delay. Otherwise what the exchange throws.
     public func intercept(
         _ request: HttpRequest,
@@ -102,7 +102,7 @@ public final class Chaos: NetworkInterceptor {
             .transport(code),
             stage: .intercept,
             delivery: delivery,
-            underlying: ChaosError(seed: seed, number: number)
+            underlying: Failure(seed: seed, number: number)
         )
     }
 
@@ -171,15 +171,17 @@ public struct ChaosFault: Sendable {
     }
 }
 
-/// The underlying error of a failure made by ``Chaos``, so that its cause is not sought on the server.
-public struct ChaosError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The seed of the chaos.
-    public let seed: UInt64
-    /// The number of the request, from 1.
-    public let number: Int
+extension Chaos {
+    /// The underlying error of a failure made by ``Chaos``, so that its cause is not sought on the server.
+    public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The seed of the chaos.
+        public let seed: UInt64
+        /// The number of the request, from 1.
+        public let number: Int
 
-    /// The origin of the failure, and the numbers with which to repeat it.
-    public var description: String { "made by Chaos, request \(number) of seed \(seed)" }
+        /// The origin of the failure, and the numbers with which to repeat it.
+        public var description: String { "made by Chaos, request \(number) of seed \(seed)" }
+    }
 }
 
 /// The random draws for one request: the same for the same seed and number, whatever happens to other requests.

@@ -6,6 +6,8 @@ import Testing
 extension TestKit {
     @Suite("ScriptedTransport")
     struct ScriptedTransportTests {
+        private typealias Exhausted = ScriptedTransport.Exhausted
+
         @Test("replies come in the order of the script, with the request's URL")
         func order() async throws {
             let transport = ScriptedTransport(.status(503), .status(503), .json(["id": 7]))
@@ -43,7 +45,7 @@ extension TestKit {
         func exhausted() async throws {
             let transport = ScriptedTransport(.status(200))
             _ = try await transport.get("/notes")
-            let error = await #expect(throws: ScriptExhausted.self) { try await transport.get("/notes?token=secret") }
+            let error = await #expect(throws: Exhausted.self) { try await transport.get("/notes?token=secret") }
             #expect(error?.replyCount == 1)
             #expect(error?.description.contains("GET https://api.example.com/notes?…") == true)
             #expect(error?.description.contains("secret") == false)
@@ -54,7 +56,7 @@ extension TestKit {
         func misspelled() async {
             let transport = ScriptedTransport()
             transport.on(.get, "/notes/*", .status(200)).on(.post, "/notes", .status(201))
-            let missed = await #expect(throws: ScriptExhausted.self) { try await transport.get("/note/7?token=secret") }
+            let missed = await #expect(throws: Exhausted.self) { try await transport.get("/note/7?token=secret") }
             #expect(
                 missed?.description == """
                     No route fits GET https://api.example.com/note/7?…, and there are no replies for other requests. \
@@ -62,7 +64,7 @@ extension TestKit {
                     """
             )
             _ = try? await transport.get("/notes/7")
-            let used = await #expect(throws: ScriptExhausted.self) { try await transport.get("/notes/8") }
+            let used = await #expect(throws: Exhausted.self) { try await transport.get("/notes/8") }
             #expect(
                 used?.description == """
                     The script has 1 replies and all are used, but GET https://api.example.com/notes/8 was sent. \
@@ -82,8 +84,8 @@ extension TestKit {
 
         @Test("a script without replies fails every attempt, even when it should repeat its last")
         func empty() async {
-            await #expect(throws: ScriptExhausted.self) { try await ScriptedTransport().get("/") }
-            await #expect(throws: ScriptExhausted.self) { try await ScriptedTransport(afterLast: .repeat).get("/") }
+            await #expect(throws: Exhausted.self) { try await ScriptedTransport().get("/") }
+            await #expect(throws: Exhausted.self) { try await ScriptedTransport(afterLast: .repeat).get("/") }
         }
 
         @Test("failures are thrown as they are scripted")
@@ -167,7 +169,7 @@ extension TestKit {
             #expect(try await transport.get("/a").status == 500)
             transport.on(.get, "/a", .status(200))
             #expect(try await transport.get("/a").status == 200)
-            await #expect(throws: ScriptExhausted.self) { try await transport.get("/a") }
+            await #expect(throws: Exhausted.self) { try await transport.get("/a") }
         }
 
         @Test("a responder models a server, after the replies that come before it")

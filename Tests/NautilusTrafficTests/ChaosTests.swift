@@ -111,7 +111,7 @@ struct ChaosTests {
         let outcome = try await outcome(of: Ping.post, retrier: .never, interceptors: [chaos], transport)
         #expect(outcome.error?.kind == .transport(code))
         #expect((outcome.error?.stage, outcome.error?.delivery) == (.intercept, delivery))
-        #expect(outcome.error?.underlying as? ChaosError == ChaosError(seed: 9, number: 1))
+        #expect(outcome.error?.underlying as? Chaos.Failure == .init(seed: 9, number: 1))
         #expect(outcome.error?.description.hasSuffix("made by Chaos, request 1 of seed 9") == true)
         #expect(transport.count == 0)
     }

@@ -180,18 +180,20 @@ struct EventsRequest<Base: Request>: ForwardingRequest {
     func decode(_ response: HttpResponse<HttpBodyStream>) async throws -> HttpBodyStream? {
         guard response.status != 204 else { return nil }
         let type = response.header.mediaType?.essence
-        guard type == HttpMimeType.eventStream.essence else { throw NoEventStream(contentType: type) }
+        guard type == HttpMimeType.eventStream.essence else { throw ServerSentEvent.NoStream(contentType: type) }
         return response.body
     }
 }
 
-/// The error that the server has answered with something other than events.
-public struct NoEventStream: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The answer's media type; nil when there is none, or no valid one.
-    public let contentType: String?
+extension ServerSentEvent {
+    /// The error that the server has answered with something other than events.
+    public struct NoStream: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The answer's media type; nil when there is none, or no valid one.
+        public let contentType: String?
 
-    /// A description of the failure.
-    public var description: String {
-        "The answer is \(contentType ?? "of no media type"), and not text/event-stream; check the URL."
+        /// A description of the failure.
+        public var description: String {
+            "The answer is \(contentType ?? "of no media type"), and not text/event-stream; check the URL."
+        }
     }
 }

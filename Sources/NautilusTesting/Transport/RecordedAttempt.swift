@@ -51,7 +51,7 @@ extension RecordedAttempt.Outcome: Redacted {
         case .inFlight: "in flight"
         case .replied(let status): "\(status)"
         case .failed(let error as TransportError): "failed, \(error)"
-        case .failed(let error as ScriptExhausted): "failed, \(error)"
+        case .failed(let error as ScriptedTransport.Exhausted): "failed, \(error)"
         case .failed(let error): "failed, \(type(of: error))"
         case .cancelled: "cancelled"
         }

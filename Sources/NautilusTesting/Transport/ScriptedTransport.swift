@@ -16,7 +16,7 @@ import Nautilus
 public final class ScriptedTransport: HttpTransport {
     /// The behaviour after the last reply of a script.
     public enum AfterLast: Hashable, Sendable {
-        /// ``ScriptExhausted``: a test knows how many attempts it expects.
+        /// ``Exhausted``: a test knows how many attempts it expects.
         case fail
         /// The last reply again and again.
         case `repeat`
@@ -93,7 +93,7 @@ public final class ScriptedTransport: HttpTransport {
 
     /// Answers by the script.
     ///
-    /// - Throws: The script's error, ``ScriptExhausted`` when the script is at its end, `CancellationError`.
+    /// - Throws: The script's error, ``Exhausted`` when the script is at its end, `CancellationError`.
     public func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
         try await exchange(request, context) { response in
             response.replacingBody(try await response.body.collected(limit: .max))
@@ -123,7 +123,7 @@ public final class ScriptedTransport: HttpTransport {
             try Task.checkCancellation()
             guard let reply else {
                 let routes = state.withLock { $0.routes.map { "\($0.route.method) \($0.route.path)" } }
-                throw ScriptExhausted(request: request, replyCount: replyCount, routes: routes)
+                throw Exhausted(request: request, replyCount: replyCount, routes: routes)
             }
             let response = try await read(perform(reply.step, request, context))
             end(index, .replied(status: response.status))
@@ -288,25 +288,27 @@ struct ScriptRoute: Hashable, Sendable {
     }
 }
 
-/// A ``ScriptedTransport`` was sent more attempts than its script has replies.
-public struct ScriptExhausted: Error, CustomStringConvertible {
-    /// The request that found no reply.
-    public let request: HttpRequest
-    /// How many replies the script had.
-    public let replyCount: Int
-    /// The routes that have scripts of their own, as `GET /notes/*`: a mistyped one fits no request.
-    public var routes: [String] = []
+extension ScriptedTransport {
+    /// A ``ScriptedTransport`` was sent more attempts than its script has replies.
+    public struct Exhausted: Error, CustomStringConvertible {
+        /// The request that found no reply.
+        public let request: HttpRequest
+        /// How many replies the script had.
+        public let replyCount: Int
+        /// The routes that have scripts of their own, as `GET /notes/*`: a mistyped one fits no request.
+        public var routes: [String] = []
 
-    /// Names the request, the routes, and what to do.
-    public var description: String {
-        let scripts =
-            routes.isEmpty ? "" : " The routes with scripts of their own are \(routes.joined(separator: ", "))."
-        if replyCount == 0, !routes.isEmpty {
-            return "No route fits \(request), and there are no replies for other requests.\(scripts)"
+        /// Names the request, the routes, and what to do.
+        public var description: String {
+            let scripts =
+                routes.isEmpty ? "" : " The routes with scripts of their own are \(routes.joined(separator: ", "))."
+            if replyCount == 0, !routes.isEmpty {
+                return "No route fits \(request), and there are no replies for other requests.\(scripts)"
+            }
+            return """
+                The script has \(replyCount) replies and all are used, but \(request) was sent.\(scripts) \
+                Add a reply, or pass `afterLast: .repeat`.
+                """
         }
-        return """
-            The script has \(replyCount) replies and all are used, but \(request) was sent.\(scripts) \
-            Add a reply, or pass `afterLast: .repeat`.
-            """
     }
 }

@@ -61,7 +61,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
     /// Creates a transport with a script.
     ///
     /// - Parameters:
-    ///   - openings: One for each attempt, in order; further attempts fail with ``ScriptExhausted``.
+    ///   - openings: One for each attempt, in order; further attempts fail with ``ScriptedTransport/Exhausted``.
     ///   - capacity: How many messages each direction of a socket holds before its sender waits. Default: 1, so that a
     ///     test shows which side is held up.
     public init(_ openings: Opening..., capacity: Int = 1) {
@@ -77,7 +77,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
 
     /// Opens a socket as the script says.
     ///
-    /// - Throws: The script's error, ``ScriptExhausted`` when no openings are left, `CancellationError`.
+    /// - Throws: The script's error, ``ScriptedTransport/Exhausted`` when no openings are left, `CancellationError`.
     public func open(_ request: HttpRequest, context: TransportContext) async throws -> WebSocketOpening {
         try Task.checkCancellation()
         let (opening, count) = state.withLock { state in
@@ -85,7 +85,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
             return (state.openings.isEmpty ? nil : state.openings.removeFirst(), state.requests.count - 1)
         }
         switch opening?.step {
-        case nil: throw ScriptExhausted(request: request, replyCount: count)
+        case nil: throw ScriptedTransport.Exhausted(request: request, replyCount: count)
         case .fail(let error): throw error
         case .decline(let response): return .declined(response)
         case .hang:

@@ -39,7 +39,7 @@ struct FeedTypeTests {
     )
     func isNone(types: [String]) async throws {
         let error = await #expect(throws: HttpError.self) { try await Self.first(types) }
-        #expect(error?.underlying is NoEventStream)
+        #expect(error?.underlying is ServerSentEvent.NoStream)
     }
 
     @Test("F12: an event whose data is no value is the failure of the request that brought it, with its status")

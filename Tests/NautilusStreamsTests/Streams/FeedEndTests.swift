@@ -54,7 +54,7 @@ struct FeedEndTests {
     func otherEnds() async throws {
         #expect(try await second([.status(204), Self.event]).ended == "nil")
         let page = ScriptedReply.chunks(header: [.contentType: "text/html"], [Data("down".utf8)])
-        #expect(try await second([page, Self.event]).1?.underlying is NoEventStream)
+        #expect(try await second([page, Self.event]).1?.underlying is ServerSentEvent.NoStream)
         let tls = try await second([.fail(.serverCertificateUntrusted), Self.event])
         #expect(tls.1?.kind == .transport(.serverCertificateUntrusted))
         #expect(tls.starts.count == 2)

@@ -273,7 +273,7 @@ struct ServerSentEventsTests {
     func refused() async throws {
         let page = ScriptedTransport(.chunks(header: ["Content-Type": "text/html"], [Data("data: a\n\n".utf8)]))
         let error = await #expect(throws: HttpError.self) { try await data(page) }
-        #expect(error?.underlying as? NoEventStream == NoEventStream(contentType: "text/html"))
+        #expect(error?.underlying as? ServerSentEvent.NoStream == .init(contentType: "text/html"))
         let missing = await #expect(throws: HttpError.self) { try await data(ScriptedTransport(.status(404))) }
         #expect(missing?.kind == .status(404))
         let created = await #expect(throws: HttpError.self) { try await data(ScriptedTransport(.status(201))) }
