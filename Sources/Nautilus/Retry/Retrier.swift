@@ -1,9 +1,6 @@
-#if compiler(>=6.2)
-    /// A protocol whose conformances belong to no actor (SE-0470), so that conforming types need no `nonisolated`.
-    public typealias NonisolatedConformance = SendableMetatype
-#else
-    /// Nothing: before Swift 6.2 no conformance belongs to an actor.
-    public typealias NonisolatedConformance = Any
+#if compiler(<6.2)
+    /// Nothing: before Swift 6.2, no conformance belongs to an actor (SE-0470).
+    public typealias SendableMetatype = Any
 #endif
 
 /// Decides what follows a failure of one call.
@@ -11,7 +8,7 @@
 /// One retrier belongs to one call, which asks it one question at a time: it keeps state without a lock, and is not
 /// `Sendable`. It holds objects that calls share, such as a coordinator or a gate, by reference. Its conformance belongs to
 /// no actor, even in a module whose declarations are the main actor's by default.
-public protocol Retrier: NonisolatedConformance {
+public protocol Retrier: SendableMetatype {
     /// The credentials that the call's requests carry, and whose sessions it ends with. Asked once, when the call is bound;
     /// not of an anonymous call. Default: none.
     var credentials: [any CallCredential] { get }
