@@ -34,7 +34,7 @@
         }
 
         let configuration: Configuration
-        private let lease = Locked<CurlLoop.Lease?>(nil)
+        private let reference = Locked<CurlLoop.Reference?>(nil)
 
         /// Creates a transport with connections of its own.
         public init(configuration: Configuration = Configuration()) {
@@ -119,7 +119,7 @@
         }
 
         /// The loop, which is made for its first exchange.
-        func runningLoop() throws -> CurlLoop.Lease {
+        func runningLoop() throws -> CurlLoop.Reference {
             let library: CurlLibrary
             do throws(CurlLibrary.Unusable) {
                 library = try CurlLibrary.found.get()
@@ -127,11 +127,11 @@
                 let reason = "CurlTransport cannot be used: \(error)."
                 throw TransportError.failed(.cannotConnectToHost, delivery: .notSent, reason: reason)
             }
-            return try lease.withLock { lease throws(TransportError) in
-                if let lease { return lease }
+            return try reference.withLock { reference throws(TransportError) in
+                if let reference { return reference }
                 guard let loop = CurlLoop(configuration, library) else { throw TransportError.unusable }
-                let made = CurlLoop.Lease(loop)
-                lease = made
+                let made = CurlLoop.Reference(loop)
+                reference = made
                 return made
             }
         }
@@ -144,8 +144,8 @@
             try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { continuation in
                     guard exchange.awaitAnswer(continuation) else { return }
-                    guard let lease = exchange.lease else { return }
-                    withExtendedLifetime(lease) { lease.loop.start(self) }
+                    guard let reference = exchange.reference else { return }
+                    withExtendedLifetime(reference) { reference.loop.start(self) }
                 }
             } onCancel: {
                 stop()
@@ -154,16 +154,16 @@
 
         /// Ends the transfer, unless it is over.
         func stop() {
-            guard let lease = exchange.lease else { return }
+            guard let reference = exchange.reference else { return }
             exchange.abandon()
-            // Releasing the last lease closes the loop, which must not happen during this call.
-            withExtendedLifetime(lease) { lease.loop.end(self) }
+            // Releasing the last reference closes the loop, which must not happen during this call.
+            withExtendedLifetime(reference) { reference.loop.end(self) }
         }
 
         /// Resumes the transfer if it is paused.
         func goOn() {
-            guard let lease = exchange.lease else { return }
-            withExtendedLifetime(lease) { lease.loop.resume(self) }
+            guard let reference = exchange.reference else { return }
+            withExtendedLifetime(reference) { reference.loop.resume(self) }
         }
     }
 

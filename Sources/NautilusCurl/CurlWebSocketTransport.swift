@@ -62,7 +62,7 @@
             _ request: WebSocketOpeningRequest,
             endOfSession: @escaping @Sendable () -> (any Error)?
         ) throws -> CurlSocket {
-            let lease = try transport.runningLoop()
+            let reference = try transport.runningLoop()
             let configuration = transport.configuration
             guard let handle = CurlHandle(headerLimit: configuration.headerLimit) else { throw TransportError.unusable }
             handle.prepare { configuration.apply(to: handle, isSecure: request.origin.scheme == "wss") }
@@ -80,7 +80,7 @@
             return CurlSocket(
                 request,
                 handle,
-                lease,
+                reference,
                 headerLimit: limit,
                 configuration: self.configuration,
                 endOfSession: endOfSession

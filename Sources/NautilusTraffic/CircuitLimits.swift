@@ -30,7 +30,7 @@ public struct CircuitLimits: Sendable {
     ///   - pause: At least a millisecond. Default: 5 s to 60 s, exponential, with equal jitter: a restart takes
     ///     seconds, an outage minutes, and the probes of a fleet must not come together.
     ///   - failingStatuses: Default: 500…599, by which the server says that it has failed. Add 429 if it signals
-    ///     overload; otherwise it is a request to slow down, which retriers and their gate heed.
+    ///     overload; otherwise it is a request to slow down, which retriers and their gate honour.
     public init(
         failureRate: Double = 0.5,
         minimumThroughput: Int = 20,

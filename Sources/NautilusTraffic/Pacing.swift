@@ -85,7 +85,7 @@ public final class Pacing: NetworkInterceptor {
         }
         do {
             let response = try await next(request)
-            heed(response, to: request, number, part)
+            note(response, to: request, number, part)
             return response
         } catch {
             end(part, number, isSent: error.mayHaveBeenCounted)
@@ -145,7 +145,7 @@ extension Pacing {
 
 extension Pacing {
     /// Notes the limits that an answer reports.
-    func heed(
+    func note(
         _ response: HttpResponse<Data>,
         to request: HttpRequest,
         _ number: Int,

@@ -166,7 +166,7 @@ struct CoalescingSharingTests {
 
     // MARK: - Urgency
 
-    @Test("C16: an urgent call does not wait in the line of one that is not, and brings the answer for all")
+    @Test("C16: an urgent call does not queue with one that is not urgent, and brings the answer for all")
     func urgent() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
@@ -189,7 +189,7 @@ struct CoalescingSharingTests {
         }
     }
 
-    // MARK: - Changes further in
+    // MARK: - Changes by later stages
 
     @Test(
         "C5: calls whose requests an interceptor changes by what it knows of each go alone once the first has its answer",

@@ -24,7 +24,7 @@ struct StoringRulesTests {
             // §5.2.1.5, §5.2.2.5: either side forbids it.
             (200, fresh, "no-store", false), (200, ["Cache-Control": "max-age=60, no-store"], "", false),
             (200, ["Cache-Control": "private, max-age=60"], "", true), (200, fresh, "no-cache", true),
-            // §5.2.2.3: a status that is understood need not heed the no-store beside must-understand.
+            // §5.2.2.3: a status that is understood may ignore the no-store beside must-understand.
             (200, ["Cache-Control": "max-age=60, no-store, must-understand"], "", true),
             (403, ["Cache-Control": "max-age=60, must-understand"], "", false),
             // Nothing speaks for a status that is not cacheable by itself.

@@ -10,10 +10,10 @@
     struct CurlLoopTests {
         private let own = CurlTransport()
 
-        /// A loop without a lease.
+        /// A loop without a reference.
         private static func left() throws -> CurlLoop {
-            let lease = try CurlTransport().runningLoop()
-            return lease.loop
+            let reference = try CurlTransport().runningLoop()
+            return reference.loop
         }
 
         private func transfer() throws -> CurlTransfer {

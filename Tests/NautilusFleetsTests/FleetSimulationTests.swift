@@ -68,7 +68,7 @@ struct FleetSimulationTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test("Retry-After of the server's limiter is heeded by the service's own retrier")
+    @Test("the service's own retrier honours the Retry-After of the server's limiter")
     func limiter() async throws {
         let fleet = FleetSimulation(
             clients: 2,

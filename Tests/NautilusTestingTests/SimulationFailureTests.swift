@@ -20,7 +20,7 @@ extension TestKit {
         }
 
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        @Test("code that waits for ever and does not heed cancellation is left behind")
+        @Test("code that waits for ever and ignores cancellation is left behind")
         func stuckForGood() async {
             let error = await #expect(throws: SimulationError.self) {
                 try await Simulation(grace: .zero).run { _ in

@@ -97,14 +97,14 @@ struct CircuitBreakerTests {
     }
 
     @Test(
-        "C13: calls that run out of time in a line for a connection do not open it; those that a silent server gets do",
+        "C13: calls that run out of time in a queue for a connection do not open it; those that a silent server gets do",
         arguments: [true, false]
     )
-    func queue(standsInLine: Bool) async throws {
+    func queue(isQueued: Bool) async throws {
         let state = try await simulate { simulation in
             let clock = simulation.clock
             let breaker = CircuitBreaker(limits: CircuitLimits(minimumThroughput: 5), clock: clock)
-            let transport = SilentTransport(clock: clock, wait: standsInLine ? .seconds(3) : .zero)
+            let transport = SilentTransport(clock: clock, wait: isQueued ? .seconds(3) : .zero)
             let service = Self.service(breaker, clock, transport)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {
@@ -113,7 +113,7 @@ struct CircuitBreakerTests {
             }
             return breaker.state(of: trafficOrigin)
         }
-        #expect((state == .closed) == standsInLine)
+        #expect((state == .closed) == isQueued)
     }
 
     @Test("a refusal closes no gate: it is no order of the server")

@@ -177,7 +177,7 @@ struct ConcurrencyLimitTests {
         #expect(slots.counts(of: trafficOrigin) == (1, 0))
     }
 
-    @Test("a request of a refresh waits in the front of a line that is full")
+    @Test("a request of a refresh waits at the front of a full queue")
     func refresh() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

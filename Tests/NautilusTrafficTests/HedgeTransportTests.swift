@@ -45,7 +45,7 @@ struct HedgeTransportTests {
 
     private static let first = HttpResponse(status: 200, header: [:], body: Data("first".utf8))
 
-    @Test("a transport that does not heed its cancellation does not hold up the winner, and keeps its slot to its end")
+    @Test("a transport that ignores its cancellation does not hold up the winner, and keeps its slot to its end")
     func deaf() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
@@ -88,7 +88,7 @@ struct HedgeTransportTests {
         }
     }
 
-    @Test("after the line, the whole delay counts, and so does the timeout from the first send")
+    @Test("after waiting in a queue, the whole delay counts, and so does the timeout from the first send")
     func slowAfterWaiting() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

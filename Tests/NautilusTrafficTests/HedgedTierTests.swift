@@ -50,7 +50,7 @@ struct HedgedTierTests {
         }
     }
 
-    @Test("the wait in a line counts neither for the timeout of a hedged upload nor for its delay")
+    @Test("the wait in a queue counts neither for the timeout of a hedged upload nor for its delay")
     func timeout() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
@@ -72,7 +72,7 @@ struct HedgedTierTests {
         }
     }
 
-    @Test("the server is told the time that is left after the wait in a line", arguments: [false, true])
+    @Test("the server is told the time that is left after the wait in a queue", arguments: [false, true])
     func timeLeft(isHedged: Bool) async throws {
         try await simulate { simulation in
             let clock = simulation.clock

@@ -66,8 +66,8 @@ struct PaceLimitsTests {
         #expect(Support.ask(&counted, at: .seconds(4)) == "go")
     }
 
-    @Test("a request that ends without a word of the limit is charged, unless nothing of it was sent")
-    func charged() {
+    @Test("a request whose answer names no limit counts, unless nothing of it was sent")
+    func counted() {
         for isSent in [true, false] {
             var machine = Support.machine(Support.limit(1, .seconds(5)))
             #expect(Support.ask(&machine, at: .zero) == "go")

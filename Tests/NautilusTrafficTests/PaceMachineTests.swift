@@ -121,8 +121,8 @@ struct PaceMachineTests {
         #expect(Self.ask(&machine, at: .zero, remaining: remaining) == expected)
     }
 
-    @Test("the wait is reckoned with the slots of those before it, and no more may wait than may")
-    func line() {
+    @Test("a wait includes the slots of the requests before it, and the number of waiting requests is limited")
+    func queue() {
         var machine = Self.machine(retryAfter: .seconds(5))
         for name in 1...2 { Self.wait(&machine, "\(name)", at: .zero) }
         let slots = Duration.milliseconds(5_200)
@@ -132,13 +132,13 @@ struct PaceMachineTests {
         #expect(Self.ask(&machine, at: .zero) == "3 requests wait already")
     }
 
-    @Test("while the line moves, a wait is reckoned from the next turn, and for one that goes to the front from now")
-    func movingLine() {
+    @Test("while the queue moves, a wait counts from the next slot, and for a request that goes to the front from now")
+    func movingQueue() {
         var machine = Self.machine(retryAfter: .seconds(5))
         for name in 1...2 { Self.wait(&machine, "\(name)", at: .zero) }
         let first = machine.release(at: .seconds(5), draw: 0)?.waiter.id
         #expect(first == "1")
-        // The next turn begins at 5.1 s, and is the other's.
+        // The next slot begins at 5.1 s, and is the other's.
         let wait = Duration.milliseconds(200)
         #expect(Self.ask(&machine, at: .seconds(5), remaining: wait + Self.ns) == "wait")
         #expect(
@@ -274,7 +274,7 @@ struct PaceMachineTests {
         var machine = Self.machine(retryAfter: .seconds(1), rules: rules)
         Self.wait(&machine, "a", at: .zero, draw: 1)
         let alarms = [0, 1, 5].map { machine.nextAlarm(at: .seconds($0)) }
-        // In the pause the end of the longest wait, and a second; after it the end of the turn.
+        // In the pause the end of the longest wait, and a second; after it the end of the slot.
         #expect(alarms == [.seconds(2), .seconds(11), .seconds(11)])
     }
 

@@ -260,7 +260,7 @@ struct PacingTests {
         }
     }
 
-    @Test("the retries of a backoff join the line behind those who wait")
+    @Test("the retries of a backoff join the queue behind the waiting requests")
     func retries() async throws {
         try await simulate { simulation in
             let world = World(simulation.clock) { _, count in

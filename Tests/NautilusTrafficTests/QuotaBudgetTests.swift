@@ -12,9 +12,9 @@ struct QuotaBudgetTests {
             (4, .throttling, 4), (5, .throttling, 0), (6, .throttling, 1),
         ]
     )
-    func boundary(initial: Int, charge: RetryCost.Reason, left: Int) {
+    func boundary(initial: Int, reason: RetryCost.Reason, left: Int) {
         let budget = QuotaBudget(initial: initial)
-        #expect(budget.spend(charge) == (left != initial))
+        #expect(budget.spend(reason) == (left != initial))
         #expect(budget.balance == left)
     }
 
@@ -22,9 +22,9 @@ struct QuotaBudgetTests {
         "a success brings what the last retry took, or 1, up to the capacity",
         arguments: [(nil, 101), (.throttling, 105), (.failure, 114)] as [(RetryCost.Reason?, Int)]
     )
-    func deposit(charge: RetryCost.Reason?, balance: Int) {
+    func deposit(reason: RetryCost.Reason?, balance: Int) {
         let budget = QuotaBudget(initial: 100)
-        budget.deposit(refunding: charge)
+        budget.deposit(refunding: reason)
         #expect(budget.balance == balance)
     }
 

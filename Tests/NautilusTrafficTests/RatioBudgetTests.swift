@@ -21,8 +21,8 @@ struct RatioBudgetTests {
         #expect(drain(budget) == retries)
     }
 
-    @Test("successes pay for retries at the server's invitation, too, in an account of its own")
-    func invited() {
+    @Test("successes also pay for requested retries, which are counted separately")
+    func requested() {
         let budget = RatioBudget(minimumRetriesPerSecond: 0, clock: clock)
         for _ in 0..<10 { budget.deposit() }
         #expect(budget.spend(.unavailable))
@@ -35,13 +35,13 @@ struct RatioBudgetTests {
         let budget = RatioBudget(ratio: 1, minimumRetriesPerSecond: 0, clock: clock)
         budget.deposit()
         #expect((1...11).filter { _ in budget.spend(.postponed) }.count == 10)
-        #expect((budget.patience, budget.balance) == (0, 1))
+        #expect((budget.requestedBalance, budget.balance) == (0, 1))
         clock.advance(by: .seconds(1))
         budget.deposit()
         clock.advance(by: .seconds(10) - .nanoseconds(1))
-        #expect(budget.patience == 1)
+        #expect(budget.requestedBalance == 1)
         clock.advance(by: .nanoseconds(1))
-        #expect(budget.patience == 0)
+        #expect(budget.requestedBalance == 0)
         #expect(!budget.spend(.postponed))
     }
 

@@ -144,7 +144,7 @@ struct RequestRateTests {
             (5, 60, nil, 300), (1, 60, nil, 100), (5, 60, 7, 7), (1_000_000, .max, nil, 1_000_000),
         ] as [(Int, Int, Int?, Int)]
     )
-    func line(count: Int, maxWait: Int, given: Int?, expected: Int) {
+    func queue(count: Int, maxWait: Int, given: Int?, expected: Int) {
         let rules = PaceRules(
             maxWaiting: given,
             maxWait: .seconds(maxWait),

@@ -7,7 +7,7 @@ extension Trait where Self == EndsInTime {
     package static var endsInTime: Self { EndsInTime() }
 }
 
-/// A limit for tests that wait for others: a waiter that got lost is never resumed, and heeds no cancellation, so that
+/// A limit for tests that wait for others: a waiter that got lost is never resumed, and ignores cancellation, so that
 /// `timeLimit` would record its minutes and then wait on.
 ///
 /// On a busy machine every test takes long, so no limit of time would do. A test is stuck when the whole process has done

@@ -1,4 +1,4 @@
-/// Stands in a line for a task.
+/// Waits in a queue for a task.
 package struct NamedWaiter: Identifiable, Hashable, Sendable {
     package let id: String
 

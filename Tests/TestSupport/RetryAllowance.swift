@@ -2,8 +2,8 @@ import Nautilus
 
 extension RetryBudget {
     /// Withdraws what a retry costs and sends it; false when the budget refuses.
-    package func spend(_ charge: RetryCost.Reason = .failure) -> Bool {
-        withdraw(charge)
+    package func spend(_ reason: RetryCost.Reason = .failure) -> Bool {
+        withdraw(reason)
     }
 }
 
@@ -18,7 +18,7 @@ package final class RetryAllowance: RetryBudget {
     /// How many retries it would allow now.
     package var balance: Int { left.withLock { $0 } }
 
-    package func withdraw(_ charge: RetryCost.Reason) -> Bool {
+    package func withdraw(_ reason: RetryCost.Reason) -> Bool {
         left.withLock { left in
             guard left > 0 else { return false }
             left -= 1
@@ -26,5 +26,5 @@ package final class RetryAllowance: RetryBudget {
         }
     }
 
-    package func deposit(refunding charge: RetryCost.Reason?) {}
+    package func deposit(refunding reason: RetryCost.Reason?) {}
 }

@@ -16,7 +16,7 @@ public actor Barrier {
         self.opensAt = opensAt
     }
 
-    /// Returns once the barrier is open. Does not heed cancellation: its creator opens it.
+    /// Returns once the barrier is open. Does not respond to cancellation: its creator opens it.
     public func pass() async {
         arrivals += 1
         for watcher in watchers where watcher.count <= arrivals { watcher.continuation.resume() }

@@ -39,7 +39,7 @@ package struct RequestLimiter: Sendable {
 
     /// The fields of draft-ietf-httpapi-ratelimit-headers-11.
     ///
-    /// The reset is when the whole quota is there again, and not when the next request fits: a client that heeds it may send
+    /// The reset is when the whole quota is there again, and not when the next request fits: a client that follows it may send
     /// all of the quota then. In whole seconds, rounded up, since the draft has no others.
     private func fields(of bucket: LeakyBucket, client: String, at now: Duration) -> [String: String] {
         let partition = client.isEmpty ? "" : ";pk=:\(Data(client.utf8).base64EncodedString()):"

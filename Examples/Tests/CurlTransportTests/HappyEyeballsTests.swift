@@ -91,7 +91,7 @@ struct HappyEyeballsTests {
     }
 }
 
-/// An address at which nobody accepts a connection, or refuses one: its line is full.
+/// An address at which nobody accepts a connection, or refuses one: its queue is full.
 private enum SilentAddress {
     static func run(_ address: String, port: UInt16, _ body: () async throws -> Void) async throws {
         let place = sockaddr_in(

@@ -9,7 +9,7 @@ import Foundation
 /// }
 /// ```
 /// With a key, a POST counts as idempotent: retriers repeat it even if it may have been executed. So use this only if
-/// the API promises to heed `Idempotency-Key` on every endpoint that the service calls. A call keeps its first key, and
+/// the API promises to honour `Idempotency-Key` on every endpoint that the service calls. A call keeps its first key, and
 /// the body sent with it, in all attempts. A request's own key stays. Put this in front of interceptors that change
 /// bodies: a key for a body of theirs would be another one in each attempt, and makes nothing repeatable.
 public struct IdempotencyKeys: CallInterceptor {

@@ -1,4 +1,4 @@
-/// The pauses ordered by origins: when one call is told `Retry-After`, all calls heed it.
+/// The pauses ordered by origins: one `Retry-After` pauses every call.
 ///
 /// Use it as the gate of services without credentials; a `RefreshCoordinator` contains one.
 ///

@@ -41,7 +41,7 @@ struct CredentialNotReady: RefreshFailure, CustomStringConvertible {
     var description: String { "no credential was valid for as long as the request waited; use a longer-lived one" }
 }
 
-/// The mark of a credential on a request: its session, and its version.
+/// The tag of a credential on a request: its session, and its version.
 public struct CredentialTag: Hashable, Sendable {
     /// The session.
     public let session: CallSession

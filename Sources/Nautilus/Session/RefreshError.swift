@@ -60,7 +60,7 @@ extension RefreshError: PrintableError, Redacted {
             "The refresh took longer than \(limit.brief); the next may start in \(remaining.brief)."
         case .timedOut(let limit, nil):
             "Two refreshes have taken longer than \(limit.brief), and have not ended although they were cancelled; "
-                + "check that the refresh heeds its cancellation."
+                + "check that the refresh responds to cancellation."
         case .superseded:
             "Somebody else has signed in while the call was under way; start it again for the present user."
         case .recursive:

@@ -40,7 +40,7 @@ enum StoringRules {
         if [401, 407].contains(response.status) { return false }
         if request.noStore { return false }
         if response.control.mustUnderstand {
-            // §5.2.2.3: a cache that understands the status need not heed the `no-store` next to `must-understand`.
+            // §5.2.2.3: a cache that understands the status may ignore the `no-store` next to `must-understand`.
             guard StoredResponse.heuristicStatuses.contains(response.status) else { return false }
         } else if response.control.noStore {
             return false

@@ -25,7 +25,7 @@
         private struct State {
             var caller = Caller.expected
             /// The loop that carries the exchange; nil when libcurl is done with it.
-            var lease: CurlLoop.Lease?
+            var reference: CurlLoop.Reference?
             var trailers: HttpHeader = [:]
         }
 
@@ -35,10 +35,10 @@
         let upload: CurlUpload?
         private let state: Locked<State>
 
-        init(_ lease: CurlLoop.Lease, download: CurlDownload?, upload: CurlUpload?) {
+        init(_ reference: CurlLoop.Reference, download: CurlDownload?, upload: CurlUpload?) {
             self.download = download
             self.upload = upload
-            self.state = Locked(State(lease: lease))
+            self.state = Locked(State(reference: reference))
         }
 
         /// Lets the caller wait. If the exchange was cancelled before it began, resumes the caller and returns false.
@@ -58,15 +58,15 @@
         }
 
         private func resolve(_ result: Result<Answer, any Error>, isOver: Bool) {
-            let (continuation, lease) = state.withLock { state -> (Continuation?, CurlLoop.Lease?) in
+            let (continuation, reference) = state.withLock { state -> (Continuation?, CurlLoop.Reference?) in
                 defer { state.caller = .answered }
-                let lease = isOver ? state.lease.take() : nil
-                guard case .waiting(let continuation) = state.caller else { return (nil, lease) }
-                return (continuation, lease)
+                let reference = isOver ? state.reference.take() : nil
+                guard case .waiting(let continuation) = state.caller else { return (nil, reference) }
+                return (continuation, reference)
             }
             continuation?.resume(with: result)
-            // Releasing the last lease ends the loop, which must not happen under a lock.
-            withExtendedLifetime(lease) {}
+            // Releasing the last reference ends the loop, which must not happen under a lock.
+            withExtendedLifetime(reference) {}
         }
 
         /// Ends the exchange because its caller or its reader has gone.
@@ -92,7 +92,7 @@
         var trailers: HttpHeader { state.withLock { $0.trailers } }
 
         /// The loop that carries the exchange; nil when libcurl is done with it.
-        var lease: CurlLoop.Lease? { state.withLock { $0.lease } }
+        var reference: CurlLoop.Reference? { state.withLock { $0.reference } }
 
         /// Whether the caller has its answer.
         var isAnswered: Bool {

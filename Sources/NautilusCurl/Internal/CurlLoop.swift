@@ -8,7 +8,7 @@
     /// Jobs wait in an inbox. The thread that adds a job carries it out at once if no other thread is at work, which
     /// avoids switching threads; otherwise the loop's own thread does. Answers are given when the lock is released.
     ///
-    /// The loop's thread keeps the loop alive, so a ``Lease`` has to tell when it is no longer needed.
+    /// The loop's thread keeps the loop alive, so its users share a ``Reference``, which stops it when it is released.
     final class CurlLoop: Sendable {
         /// A step to take with a transfer or a web socket.
         enum Job {
@@ -21,8 +21,8 @@
             case move(CurlSocket)
         }
 
-        /// The right to use a loop, which stops when its lease is released.
-        final class Lease: Sendable {
+        /// Keeps a loop running; the loop stops when this object is released.
+        final class Reference: Sendable {
             let loop: CurlLoop
 
             init(_ loop: CurlLoop) {

@@ -34,7 +34,7 @@
         private let endOfSession: @Sendable () -> (any Error)?
         private let closeTimeout: Duration
         /// Keeps the loop's thread from ending before the connection has ended.
-        private let lease: Locked<CurlLoop.Lease?>
+        private let reference: Locked<CurlLoop.Reference?>
         private var stage = Stage.connecting
         /// The bytes being written. Their memory must not move, since TLS has to be given the same bytes again.
         private var output: [UInt8]
@@ -56,7 +56,7 @@
         init(
             _ request: WebSocketOpeningRequest,
             _ handle: CurlHandle,
-            _ lease: CurlLoop.Lease,
+            _ reference: CurlLoop.Reference,
             headerLimit: Int,
             configuration: CurlWebSocketTransport.Configuration,
             endOfSession: @escaping @Sendable () -> (any Error)?
@@ -64,7 +64,7 @@
             self.request = request
             self.endOfSession = endOfSession
             self.handle = handle
-            self.lease = Locked(lease)
+            self.reference = Locked(reference)
             self.headerLimit = headerLimit
             self.refusalLimit = configuration.declinedBodyLimit
             self.closeTimeout = configuration.closeTimeout
@@ -77,8 +77,8 @@
 
         /// Releases the loop. Called when the connection has ended, and not under the loop's lock.
         func release() {
-            let lease = lease.withLock { $0.take() }
-            withExtendedLifetime(lease) {}
+            let reference = reference.withLock { $0.take() }
+            withExtendedLifetime(reference) {}
         }
 
         var isConnecting: Bool { if case .connecting = stage { true } else { false } }
@@ -278,9 +278,9 @@
 
         /// Has the loop attend to the socket. May be called from anywhere.
         func wake() {
-            guard let lease = lease.withLock({ $0 }) else { return }
-            // Releasing the last lease stops the loop, which must not happen during this call.
-            withExtendedLifetime(lease) { lease.loop.move(self) }
+            guard let reference = reference.withLock({ $0 }) else { return }
+            // Releasing the last reference stops the loop, which must not happen during this call.
+            withExtendedLifetime(reference) { reference.loop.move(self) }
         }
     }
 #endif

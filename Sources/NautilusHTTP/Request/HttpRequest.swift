@@ -206,7 +206,7 @@ extension HttpRequest {
     }
 }
 
-/// A mark of a credential on a request, as far as whoever writes the request has to know.
+/// The tag of a credential on a request, as far as the transport has to know it.
 package protocol RequestTag: Sendable {
     /// Why a request with this credential must not be written any more; nil while it may.
     var refusal: (any Error)? { get }
@@ -216,7 +216,7 @@ extension HttpRequest {
     /// Why the request must not be written any more: the session of a credential that it carries is over. Nil while it
     /// may go out, and for a request without a credential.
     ///
-    /// For a transport in which requests wait for a connection or for their turn: it asks right before it writes, and
+    /// For a transport in which requests wait for a connection or in a queue: it asks right before it writes, and
     /// fails with this error. The call asks before it hands the request over.
     public var refusal: (any Error)? {
         for tag in tags {

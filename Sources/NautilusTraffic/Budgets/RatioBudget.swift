@@ -47,18 +47,18 @@ public final class RatioBudget: RetryBudget {
     private struct Windows: Sendable {
         var window = Window()
         /// The window of retries that the server has asked for.
-        var invited = Window()
+        var requested = Window()
 
         subscript(reason: RetryCost.Reason) -> Window {
-            get { reason.isInvited ? invited : window }
+            get { reason.isRequested ? requested : window }
             _modify {
-                if reason.isInvited { yield &invited } else { yield &window }
+                if reason.isRequested { yield &requested } else { yield &window }
             }
         }
 
         mutating func advance(to number: Int64) {
             window.advance(to: number)
-            invited.advance(to: number)
+            requested.advance(to: number)
         }
     }
 
@@ -104,16 +104,16 @@ public final class RatioBudget: RetryBudget {
     public var balance: Double { Double(reserve + sums.window) / Double(Self.cost) }
 
     /// How many retries it would allow now that a 503 has asked for, fractions included.
-    public var patience: Double { Double(reserve + sums.invited) / Double(Self.cost) }
+    public var requestedBalance: Double { Double(reserve + sums.requested) / Double(Self.cost) }
 
     /// Whether recent withdrawals exceed recent deposits.
-    public var isDrawnOn: Bool { min(sums.window, sums.invited) < 0 }
+    public var isDrawnOn: Bool { min(sums.window, sums.requested) < 0 }
 
-    private var sums: (window: Int64, invited: Int64) {
+    private var sums: (window: Int64, requested: Int64) {
         let number = sliceNumber
         return windows.withLock { windows in
             windows.advance(to: number)
-            return (windows.window.sum, windows.invited.sum)
+            return (windows.window.sum, windows.requested.sum)
         }
     }
 
@@ -134,7 +134,7 @@ public final class RatioBudget: RetryBudget {
         windows.withLock { windows in
             windows.advance(to: number)
             windows.window.add(depositOfSuccess)
-            windows.invited.add(depositOfSuccess)
+            windows.requested.add(depositOfSuccess)
         }
     }
 

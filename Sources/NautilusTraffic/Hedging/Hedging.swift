@@ -77,7 +77,7 @@ public struct Hedging: NetworkInterceptor {
     ///     `BackoffRetrier` uses the same budget. Default: `.perOrigin`, which pays for retries as
     ///     well: both are load that no user has asked for.
     ///   - gate: The gate that knows of the pauses ordered by the origin; pass the retrier's. Default: nil, none:
-    ///     `Pacing` is heeded even without a gate.
+    ///     `Pacing` holds requests back even without a gate.
     public init(
         after delay: Delay,
         latencies: OriginLatencies = .shared,

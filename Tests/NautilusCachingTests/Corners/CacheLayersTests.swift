@@ -70,7 +70,7 @@ struct CacheLayersTests {
         #expect(!(await world.get().hasPrefix("200")))
     }
 
-    @Test("an answer that a cache further in gives without asking is not shared: nothing tells whose it is")
+    @Test("an answer that a cache of a later stage gives without asking is not shared: nothing tells whose it is")
     func cacheInCoalescing() async throws {
         try await simulate { simulation in
             let clock = simulation.clock

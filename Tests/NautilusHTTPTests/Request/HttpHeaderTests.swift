@@ -69,7 +69,7 @@ struct HttpHeaderTests {
         #expect(merged.fields.dropFirst(2).elementsEqual(other.fields))
     }
 
-    @Test("equality ignores the case of names, not that of values, and heeds the order")
+    @Test("equality ignores the case of names, but not the case of values and the order")
     func equality() {
         #expect(["A": "1"] as HttpHeader == ["a": "1"])
         #expect(["A": "x"] as HttpHeader != ["A": "X"])

@@ -105,7 +105,7 @@ struct SessionWorld: SimulatedWorld {
         try await store.load(session.key).flatMap { $0.hasExpired ? nil : $0 }
     }
 
-    /// Has a process that heeds no lock, an older version of the app say, replace the stored credential while the server
+    /// Has a process that ignores the lock, an older version of the app say, replace the stored credential while the server
     /// works on the next refresh, which it answers with `reply`.
     func replace(_ session: OAuthSession, during reply: ScriptedReply) async throws {
         let (store, key, date) = (store, session.key, date)

@@ -31,7 +31,7 @@ private final class HangingStore: StoreInFront {
     }
 }
 
-@Suite("A store that hangs for ever, and heeds no cancellation")
+@Suite("A store that hangs for ever, and ignores cancellation")
 struct HangingStoreTests {
     private struct GetNotesInTime: Request {
         typealias Result = String

@@ -60,7 +60,7 @@ struct TokenSessionTests {
         }
     }
 
-    @Test("a revocation without an answer is given up after a minute, whatever it heeds, told, and tried again")
+    @Test("an unanswered revocation is given up after a minute, even if it ignores cancellation, and tried again")
     func hangingRevocation() async throws {
         try await TokenWorld.run { world in
             let starts = Locked<[Duration]>([])

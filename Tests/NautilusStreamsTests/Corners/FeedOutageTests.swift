@@ -58,7 +58,7 @@ struct FeedOutageTests {
             let numbers = try await readFeed(to: 340, from: server, on: simulation.clock, Self.poor)
             #expect(numbers == Array(1...340))
             let delays = zip(server.starts.dropFirst(2), server.starts.dropFirst()).map { $0 - $1 }
-            // Retry-After is heeded, each time.
+            // Retry-After is honoured, each time.
             if trouble == .overloaded { #expect(delays.allSatisfy { $0 >= .seconds(3) }) }
             #expect(server.starts.count < 80)
         }

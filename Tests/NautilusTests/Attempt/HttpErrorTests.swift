@@ -213,8 +213,8 @@ struct HttpErrorTests {
     }
 
     private final class EmptyBudget: RetryBudget {
-        func withdraw(_ charge: RetryCost.Reason) -> Bool { false }
-        func deposit(refunding charge: RetryCost.Reason?) {}
+        func withdraw(_ reason: RetryCost.Reason) -> Bool { false }
+        func deposit(refunding reason: RetryCost.Reason?) {}
     }
 
     @Test(

@@ -195,7 +195,7 @@ struct RefreshEventsTests {
             (
                 .timedOut(limit: .seconds(30), remaining: nil),
                 "Two refreshes have taken longer than 30 s, and have not ended although they were cancelled; "
-                    + "check that the refresh heeds its cancellation."
+                    + "check that the refresh responds to cancellation."
             ),
             (
                 .tooManyRefreshes(limit: 5, window: .seconds(30), remaining: .seconds(7)),

@@ -46,10 +46,10 @@ struct SessionCasesTests {
     )
     func signOutWhileRefreshing(seed: UInt64) async throws {
         try await simulate(seed: seed) { simulation in
-            // The refresh does not heed its cancellation: its result comes late.
+            // The refresh ignores its cancellation: its result comes late.
             let world = TokenWorld(
                 simulation,
-                refresh: { server, _ in try await heedless { try await server.issue() } }
+                refresh: { server, _ in try await uncancelled { try await server.issue() } }
             )
             async let results = world.calls(5)
             try await simulation.clock.sleep(for: .milliseconds(30))
@@ -196,7 +196,7 @@ struct SessionCasesTests {
 }
 
 /// Runs `work` in a way that no cancellation reaches.
-private func heedless<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         BackgroundTask.start {
             do {

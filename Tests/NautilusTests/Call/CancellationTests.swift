@@ -108,7 +108,7 @@ struct CancellationTests {
         #expect(transport.count == 1)
     }
 
-    @Test("a retrier that goes on after a cancellation is not heeded")
+    @Test("a retrier that goes on after a cancellation is ignored")
     func stubbornRetrier() async throws {
         let transport = ScriptedTransport(.status(503), .reply(text: "never"))
         let stubborn = ScriptedRetrier.factory { _, _ in

@@ -118,7 +118,7 @@ struct AwsStandardModeTests {
         #expect(budget.balance == 500)
     }
 
-    @Test("429 and other failures in one call: each is delayed and charged for what it is, the last one refunded")
+    @Test("429 and other failures in one call: each has its own delay and cost, and the last cost is refunded")
     func mixed() async throws {
         let result = try await call(500, 429, 200)
         #expect(result.outcome.delays == [.milliseconds(50), .seconds(2)])

@@ -78,9 +78,9 @@ struct ExchangeAccountTests {
         }
     }
 
-    @Test("an exchange whose time was up in the line for a connection has waited for all of it")
+    @Test("an exchange whose time was up in the queue for a connection has waited for all of it")
     func waitedToTheEnd() async throws {
-        struct InLine: HttpTransport {
+        struct Queued: HttpTransport {
             let clock: ManualClock
             func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
                 context.beginWaitingForConnection()
@@ -92,7 +92,7 @@ struct ExchangeAccountTests {
         try await simulate { simulation in
             let service = AnyHttpService(
                 apiUrl: "api.example.com",
-                transport: InLine(clock: simulation.clock),
+                transport: Queued(clock: simulation.clock),
                 clock: simulation.clock
             )
             let error = await #expect(throws: HttpError.self) {

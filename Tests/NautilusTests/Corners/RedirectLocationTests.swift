@@ -30,7 +30,7 @@ struct RedirectLocationTests {
 @Suite("A redirect of a request that was cancelled meanwhile")
 struct CancelledRedirectTests {
     /// Redirects each request, in a task that is cancelled before the answer comes.
-    private struct Unheeding: HttpTransport {
+    private struct Uncancellable: HttpTransport {
         let count = Counter()
 
         func send(_ request: HttpRequest, context: TransportContext) async throws -> HttpResponse<Data> {
@@ -40,9 +40,9 @@ struct CancelledRedirectTests {
         }
     }
 
-    @Test("a redirect of a cancelled request is not followed, even if the transport does not heed cancellation")
+    @Test("a redirect of a cancelled request is not followed, even if the transport ignores cancellation")
     func notFollowed() async throws {
-        let transport = Unheeding()
+        let transport = Uncancellable()
         let task = Task {
             await #expect(throws: HttpError.self) {
                 try await AnyRequest(.get, ["a"]).schedule(with: AnyHttpService(apiUrl: "a.com", transport: transport))

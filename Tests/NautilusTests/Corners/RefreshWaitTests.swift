@@ -6,7 +6,7 @@ import Testing
 
 @Suite("GuardedRefresh: waiting for the end of a refresh", .endsInTime)
 struct RefreshWaitTests {
-    /// Joins the line while `holds`; says whether it waits.
+    /// Joins the queue while `holds`; says whether it waits.
     private func waits(_ guarded: Locked<GuardedRefresh>, while holds: @Sendable (RefreshState) -> Bool) async throws
         -> Bool
     {

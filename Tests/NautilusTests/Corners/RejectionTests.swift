@@ -131,7 +131,7 @@ struct RejectionTests {
         #expect(story.count == 6)
     }
 
-    @Test("C22: pacing heeds its Retry-After for the next call", arguments: Form.allCases)
+    @Test("C22: pacing honours its Retry-After for the next call", arguments: Form.allCases)
     func pacing(form: Form) async throws {
         let story = try await story(form, [.failure(429, ["Retry-After": "5"]), .success()], calls: 2) { clock in
             Parts(interceptors: [Pacing(clock: clock, random: FixedRandomSource(0))])

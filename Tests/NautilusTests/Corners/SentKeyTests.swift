@@ -25,7 +25,7 @@ struct Rpc: Request {
     var header: HttpHeader { ["Idempotency-Key": "order-1"] }
 }
 
-/// A server that heeds keys, as the draft has it: the same key again is answered with the first result.
+/// A server that honours keys, as the draft has it: the same key again is answered with the first result.
 final class KeyedServer: Sendable {
     let executed = Locked<[String]>([])
     private let results = Locked<[String: String]>([:])

@@ -111,11 +111,11 @@ struct NetworkStageTests {
         arguments: [InterceptorTier.NetworkStage.signing, .network]
     )
     func slow(stage: InterceptorTier.NetworkStage) async throws {
-        for heedsCancellation in [true, false] {
+        for isCancellable in [true, false] {
             try await simulate { simulation in
                 let clock = simulation.clock
                 let slow = OwnNetworkInterceptor(networkStage: stage) { request, _, next in
-                    if heedsCancellation {
+                    if isCancellable {
                         try await clock.sleep(for: .seconds(10))
                     } else {
                         await withCheckedContinuation { continuation in

@@ -16,17 +16,17 @@ struct BackoffBudgetTests {
 
         var entries: [String] { log.withLock { $0 } }
 
-        func withdraw(_ charge: RetryCost.Reason) -> Bool {
+        func withdraw(_ reason: RetryCost.Reason) -> Bool {
             let isGranted = left.withLock { left in
                 defer { left -= 1 }
                 return left > 0
             }
-            log.withLock { $0.append(isGranted ? "\(charge)" : "refused") }
+            log.withLock { $0.append(isGranted ? "\(reason)" : "refused") }
             return isGranted
         }
 
-        func deposit(refunding charge: RetryCost.Reason?) {
-            log.withLock { $0.append("deposit, \(charge.map { "\($0)" } ?? "no retry")") }
+        func deposit(refunding reason: RetryCost.Reason?) {
+            log.withLock { $0.append("deposit, \(reason.map { "\($0)" } ?? "no retry")") }
         }
     }
 
@@ -44,7 +44,7 @@ struct BackoffBudgetTests {
     }
 
     @Test("a retry that is refused for another reason costs the budget nothing")
-    func unchargedRefusals() async throws {
+    func freeRefusals() async throws {
         let budget = Recording()
         let retrier = steadyBackoff(maxAttempts: 1, budget: .shared(budget))
         _ = try await outcome(of: Ping.get, retrier: retrier, ScriptedTransport(.status(503)))
@@ -57,7 +57,7 @@ struct BackoffBudgetTests {
         #expect(budget.entries == [])
     }
 
-    @Test("a success is deposited once, with what the last retry was charged as")
+    @Test("a success is deposited once, with the reason of the last retry")
     func deposits() async throws {
         let cases: [([Int], [String])] = [
             ([200], ["deposit, no retry"]),
@@ -88,7 +88,7 @@ struct BackoffBudgetTests {
         #expect(budget.entries == ["deposit, no retry"])
     }
 
-    @Test("a connection that is refused has reached the server, and is charged")
+    @Test("a refused connection has reached the server, so its retry costs a token")
     func refusedConnection() async throws {
         let budget = Recording()
         let transport = ScriptedTransport(.fail(.cannotConnectToHost, delivery: .notSent), .reply(text: "ok"))

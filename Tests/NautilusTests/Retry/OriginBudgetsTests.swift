@@ -76,8 +76,8 @@ struct OriginBudgetsTests {
     @Test("a budget of one's own that says nothing of itself is kept")
     func own() throws {
         final class Own: RetryBudget {
-            func withdraw(_ charge: RetryCost.Reason) -> Bool { false }
-            func deposit(refunding charge: RetryCost.Reason?) {}
+            func withdraw(_ reason: RetryCost.Reason) -> Bool { false }
+            func deposit(refunding reason: RetryCost.Reason?) {}
         }
         let budgets = OriginBudgets(limit: 2) { _ in Own() }
         let first = try budgets.budget(of: origin(0))

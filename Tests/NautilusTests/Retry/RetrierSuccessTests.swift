@@ -14,8 +14,8 @@ struct RetrierSuccessTests {
 
         init(_ name: String, _ log: Locked<[String]>) { (self.name, self.log) = (name, log) }
 
-        func withdraw(_ charge: RetryCost.Reason) -> Bool { true }
-        func deposit(refunding charge: RetryCost.Reason?) { log.withLock { $0.append(name) } }
+        func withdraw(_ reason: RetryCost.Reason) -> Bool { true }
+        func deposit(refunding reason: RetryCost.Reason?) { log.withLock { $0.append(name) } }
     }
 
     /// Retries as often as it is told to, for free.

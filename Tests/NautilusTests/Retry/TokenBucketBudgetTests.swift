@@ -39,30 +39,30 @@ struct TokenBucketBudgetTests {
         arguments: [(.failure, 1, 0), (.throttling, 1, 0), (.hedge, 0, 0), (.postponed, 0, 0.1), (.unavailable, 0, 1)]
             as [(RetryCost.Reason, Double, Double)]
     )
-    func refund(charge: RetryCost.Reason, tokens: Double, patience: Double) {
+    func refund(reason: RetryCost.Reason, tokens: Double, requested: Double) {
         let budget = TokenBucketBudget(depositOfSuccess: 0)
         for _ in 1...2 {
             #expect(budget.spend())
             #expect(budget.spend(.unavailable))
         }
-        #expect(budget.spend(charge))
-        let before = (tokens: budget.balance, patience: budget.patience)
-        budget.deposit(refunding: charge)
+        #expect(budget.spend(reason))
+        let before = (tokens: budget.balance, requested: budget.requestedBalance)
+        budget.deposit(refunding: reason)
         #expect(budget.balance == before.tokens + tokens)
-        #expect(budget.patience == before.patience + patience)
+        #expect(budget.requestedBalance == before.requested + requested)
     }
 
     @Test(
-        "retries at the server's invitation take all of the patience, of which a postponed one takes a tenth",
+        "requested retries may empty their bucket, from which a retry after a 429 takes a tenth of a token",
         arguments: [(.unavailable, 3), (.postponed, 30)] as [(RetryCost.Reason, Int)]
     )
-    func patience(charge: RetryCost.Reason, retries: Int) {
+    func requested(reason: RetryCost.Reason, retries: Int) {
         let budget = TokenBucketBudget(capacity: 3, depositOfSuccess: 1)
-        for _ in 1...retries { #expect(budget.spend(charge)) }
-        #expect(!budget.spend(charge))
-        #expect((budget.patience, budget.balance) == (0, 3))
+        for _ in 1...retries { #expect(budget.spend(reason)) }
+        #expect(!budget.spend(reason))
+        #expect((budget.requestedBalance, budget.balance) == (0, 3))
         budget.deposit()
-        #expect(budget.patience == 1)
+        #expect(budget.requestedBalance == 1)
     }
 
     @Test("a retry takes a whole token: more than half of a bucket of one is too little")

@@ -45,7 +45,7 @@ final class ConnectionQueues: Sendable {
             queue.connected += 1
             return true
         }
-        // Here, since its turn may come as soon as the lock is released.
+        // Here, since its slot may be free as soon as the lock is released.
         departure.context.beginWaitingForConnection()
         queue.waiting.append(departure)
         return false

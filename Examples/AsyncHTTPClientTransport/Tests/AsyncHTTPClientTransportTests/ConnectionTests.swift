@@ -27,7 +27,7 @@ struct ConnectionTests {
     }
 
     @Test("no more at once than configured: the rest queues, and leaves when it is cancelled")
-    func line() async throws {
+    func queue() async throws {
         let transport = AsyncHTTPClientTransport(configuration: .init(connectionsPerHost: 1))
         try await ScriptedServer.run { connection in
             while try await connection.readRequest().path != "/open" {
@@ -49,7 +49,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a host that hangs holds up no other, and its line is left at once by who is cancelled")
+    @Test("a host that hangs holds up no other, and a cancelled caller leaves its queue at once")
     func hanging() async throws {
         let transport = AsyncHTTPClientTransport(configuration: .init(connectionsPerHost: 1))
         try await ScriptedServer.run {

@@ -173,7 +173,7 @@ private struct NoteProbe: Request {
     var route: HttpRoute { ["notes", 1] }
 }
 
-/// Knows how many requests are past it: those that wait in the line of a pacing behind it, and those that are under way.
+/// Knows how many requests are past it: those that wait in the queue of a pacing behind it, and those that are under way.
 private actor Present: NetworkInterceptor {
     nonisolated let origin: HttpOrigin
     nonisolated var networkStage: InterceptorTier.NetworkStage { .waitingForOthers }

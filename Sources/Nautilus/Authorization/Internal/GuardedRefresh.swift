@@ -50,7 +50,7 @@ final class RefreshTasks: Sendable {
 
     private let state = Locked(State())
 
-    /// Takes charge of the two tasks, and applies any cancellation or end that came before them.
+    /// Takes over the two tasks, and applies any cancellation or end that came before them.
     func handIn(refresh: Task<Void, Never>, timer: Task<Void, Never>) {
         let (isCancelled, hasEnded) = state.withLock { state in
             (state.refresh, state.timer) = (refresh, timer)
@@ -90,7 +90,7 @@ final class RefreshAlarm: Sendable {
         self.time = time
     }
 
-    /// Takes charge of the timer.
+    /// Takes over the timer.
     func handIn(_ timer: Task<Void, Never>) {
         let isStopped = state.withLock { state in
             state.timer = timer

@@ -19,7 +19,7 @@ struct NetworkPath: Sendable {
     let deadline: Duration?
     var role = CallTrace.Exchange.Role.main
 
-    /// Sends a request. If its credential has gone when its turn comes, waits for the next one and begins anew, as long
+    /// Sends a request. If its credential has gone when it may be sent, waits for the next one and begins anew, as long
     /// as nothing has been sent.
     ///
     /// - Throws: Usually ``HttpError``, which does not know yet what else its attempt has sent.
@@ -144,7 +144,7 @@ struct NetworkPath: Sendable {
         var request = request
         if request.body.isStream { request.body = request.body.reportingParts { progress.notePart() } }
         let limit = TimeLimit(timeout, on: clock)
-        // An interceptor that signs, or imitates the network, heeds only its task's cancellation.
+        // An interceptor that signs, or imitates the network, responds only to its task's cancellation.
         if follower.transport is any InterruptibleTransport, !request.body.isStream, !context.streamsResponse,
             follower.interceptors.isEmpty,
             let alarm = limit.alarm(besides: progress)
@@ -197,7 +197,7 @@ final class NetworkRound: Sendable {
 
     func end() { state.withLock { $0.isOver = true } }
 
-    /// Notes that credentials were not there when the request's turn came.
+    /// Notes that credentials were missing when the request could be sent.
     func note(_ missing: [any CallCredential]) { state.withLock { $0.missing = missing } }
 
     func takeMissing() -> [any CallCredential]? { state.withLock { $0.missing.take() } }

@@ -55,7 +55,7 @@ struct RedirectFollower: Sendable {
                 return Outcome(ending: ending, redirects: redirects, exchange: record)
             }
 
-            // Not every transport heeds cancellation.
+            // Not every transport responds to cancellation.
             if Task.isCancelled {
                 return Outcome(ending: .failed(CancellationError()), redirects: redirects, exchange: record)
             }

@@ -33,7 +33,7 @@ extension RetryCost {
         case hedge
 
         /// Whether the server has refused the request unprocessed, and said when to come back.
-        package var isInvited: Bool { self == .postponed || self == .unavailable }
+        package var isRequested: Bool { self == .postponed || self == .unavailable }
 
         /// Creates the cost of a retry after `error`; nil when it is free.
         ///
@@ -42,13 +42,13 @@ extension RetryCost {
         /// apart at least in the long run.
         init?(after error: HttpError) {
             guard !error.isRefusal, !error.isReconnect else { return nil }
-            let isInvited = error.delivery == .rejected && error.retryAfter != nil
+            let isRequested = error.delivery == .rejected && error.retryAfter != nil
             switch error.kind {
             case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
                 .transport(.callIsActive):
                 return nil
-            case .status(429): self = isInvited ? .postponed : .throttling
-            default: self = isInvited ? .unavailable : .failure
+            case .status(429): self = isRequested ? .postponed : .throttling
+            default: self = isRequested ? .unavailable : .failure
             }
         }
     }

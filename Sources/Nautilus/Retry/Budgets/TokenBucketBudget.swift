@@ -15,7 +15,7 @@ public final class TokenBucketBudget: RetryBudget {
     private struct Buckets: Sendable {
         var tokens: Int
         /// The bucket for retries that the server has asked for.
-        var invited: Int
+        var requested: Int
     }
 
     private let capacity: Int
@@ -41,45 +41,45 @@ public final class TokenBucketBudget: RetryBudget {
         // A comparison with NaN is false, so NaN counts as 0.
         let deposit = depositOfSuccess > 0 ? min(depositOfSuccess, Double(capacity)) : 0
         self.depositOfSuccess = Int((deposit * Double(Self.cost)).rounded())
-        self.buckets = Locked(Buckets(tokens: self.capacity, invited: self.capacity))
+        self.buckets = Locked(Buckets(tokens: self.capacity, requested: self.capacity))
     }
 
     /// How many tokens there are now.
     public var balance: Double { Double(buckets.withLock { $0.tokens }) / Double(Self.cost) }
 
     /// How many tokens there are now for retries that the server has asked for.
-    public var patience: Double { Double(buckets.withLock { $0.invited }) / Double(Self.cost) }
+    public var requestedBalance: Double { Double(buckets.withLock { $0.requested }) / Double(Self.cost) }
 
     /// Whether any tokens are missing.
-    public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.invited) } < capacity }
+    public var isDrawnOn: Bool { buckets.withLock { min($0.tokens, $0.requested) } < capacity }
 
     /// Takes a token, unless half of the bucket or less is left. For a retry that the server has asked for, takes its
     /// cost from the second bucket, unless less is left there.
     public func withdraw(_ reason: RetryCost.Reason) -> Bool {
         let cost = Self.cost(of: reason)
         return buckets.withLock { buckets in
-            guard reason.isInvited else {
+            guard reason.isRequested else {
                 guard buckets.tokens > capacity / 2, buckets.tokens >= cost else { return false }
                 buckets.tokens -= cost
                 return true
             }
-            guard buckets.invited >= cost else { return false }
-            buckets.invited -= cost
+            guard buckets.requested >= cost else { return false }
+            buckets.requested -= cost
             return true
         }
     }
 
     /// Adds the deposit of a success, and refunds the call's last retry.
     public func deposit(refunding reason: RetryCost.Reason?) {
-        var (tokens, invited) = (depositOfSuccess, depositOfSuccess)
+        var (tokens, requested) = (depositOfSuccess, depositOfSuccess)
         switch reason {
-        case .postponed?, .unavailable?: invited += reason.map(Self.cost) ?? 0
+        case .postponed?, .unavailable?: requested += reason.map(Self.cost) ?? 0
         case .throttling?, .failure?: tokens += reason.map(Self.cost) ?? 0
         case .hedge?, nil: break
         }
-        buckets.withLock { [tokens, invited] buckets in
+        buckets.withLock { [tokens, requested] buckets in
             buckets.tokens = min(capacity, buckets.tokens + tokens)
-            buckets.invited = min(capacity, buckets.invited + invited)
+            buckets.requested = min(capacity, buckets.requested + requested)
         }
     }
 

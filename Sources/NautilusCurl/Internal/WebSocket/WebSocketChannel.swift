@@ -59,7 +59,7 @@ final class WebSocketChannel: Sendable {
 extension WebSocketChannel {
     /// Deposits a message, and waits until all of it has been handed to the system.
     ///
-    /// A message whose sender is cancelled before its turn is not sent. A message that has begun is sent completely,
+    /// A message whose sender is cancelled while it is queued is not sent. A message that has begun is sent completely,
     /// since half a frame would end the connection.
     func send(_ message: WebSocketMessage, wake: @Sendable () -> Void) async throws {
         try await state.wait { state, sender -> (any Error)? in

@@ -36,7 +36,7 @@ package struct ExchangeProgress: Sendable {
         self.state = Locked(State(start: now, sendingStart: now))
     }
 
-    /// Notes that the exchange begins only now: the time in a line before it is not part of it.
+    /// Notes that the exchange begins only now: the time in a queue before it is not part of it.
     package func begin() {
         let now = stopwatch.elapsed
         state.withLock { $0 = State(start: now, sendingStart: now) }

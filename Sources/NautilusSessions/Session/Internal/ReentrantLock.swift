@@ -8,8 +8,8 @@ struct ReentrantLock: Sendable {
     private let lock = Locked(false)
     private let holder = Locked<ObjectIdentifier?>(nil)
 
-    /// Runs `work` while no other thread has the turn.
-    func take<Value>(_ work: () -> Value) -> Value {
+    /// Runs `work` while no other thread holds the lock.
+    func withLock<Value>(_ work: () -> Value) -> Value {
         let thread = ObjectIdentifier(Thread.current)
         if holder.withLock({ $0 == thread }) { return work() }
         var value: Value?

@@ -26,7 +26,7 @@ extension SharedCredential {
             lookForChanges()
             return coordinator.session
         }
-        return turn.take {
+        return changes.withLock {
             let (known, isChanging, ahead) = state.withLock { (Baseline($0), $0.isChanging, $0.ahead) }
             // Unsaved changes are newer than the store.
             let isFollowed = known.unsaved != nil || (known.isKnown && known.record?.session == stored)

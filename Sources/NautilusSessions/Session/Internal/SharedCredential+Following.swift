@@ -15,7 +15,7 @@ extension SharedCredential {
                 if case .signIn(let record) = known.unsaved {
                     let session = record.session
                     guard state.withLock({ $0.isOver(session) }) || store.isEndedPromptly(session) else {
-                        return lookInBackground(checking) { await $0.heedStanding(ofUnsaved: session) }
+                        return lookInBackground(checking) { await $0.checkStanding(ofUnsaved: session) }
                     }
                     guard endUnsaved(record, known, since: epoch) else { continue }
                     return
@@ -25,7 +25,7 @@ extension SharedCredential {
                     guard follow(look, from: known, since: epoch) else { continue }
                     return storeWorked()
                 }
-                await heedEndWhileUnsaved()
+                await adoptEndWhileUnsaved()
                 return
             }
             let interruptions = store.interruptions
@@ -71,7 +71,7 @@ extension SharedCredential {
 
     /// Finds out whether a sign-in is stored, and whether other processes have ended it, although its save has not
     /// returned, or has failed.
-    private func heedStanding(ofUnsaved session: UUID) async {
+    private func checkStanding(ofUnsaved session: UUID) async {
         let showsReplaced = showsReplaced
         if await store.isEnded(session) {
             let (epoch, known) = present()
@@ -135,7 +135,7 @@ extension SharedCredential {
     ///
     /// - Returns: The failure when the store could not be read, and nothing was learned; nil when there was none.
     @discardableResult
-    func heedEndWhileUnsaved() async -> SessionError? {
+    func adoptEndWhileUnsaved() async -> SessionError? {
         while true {
             let (epoch, known) = present()
             guard case .refresh(let record) = known.unsaved else { return nil }
@@ -190,7 +190,7 @@ extension SharedCredential {
         defer { tellEnds() }
         // A late write of another process has taken back what is known here, unless the store is merely behind.
         let isOvertaken = look.isBehind && look.stored != nil && look.stored == known.record && store.showsLatest
-        let isFollowed = turn.take { () -> Bool in
+        let isFollowed = changes.withLock { () -> Bool in
             // The present state may be newer than the look.
             guard state.withLock({ Baseline($0) == known }) else { return false }
             let change = epoch == nil ? nil : change(of: look, from: known)

@@ -29,7 +29,7 @@ extension SharedCredential {
         await request.wait()
         if request.result == nil {
             // Whoever cancels the refresh may still be changing the state.
-            let isOver = turn.take { state.withLock { $0.record?.session != base.session } }
+            let isOver = changes.withLock { state.withLock { $0.record?.session != base.session } }
             if isOver, request.leave() { return nil }
             task.cancel()
             await task.value

@@ -24,14 +24,14 @@ extension SharedCredential {
         }
         defer { release(lock) }  // 6
         await saveSignIn(with: tried, under: lock)
-        await heedEndWhileUnsaved()
+        await adoptEndWhileUnsaved()
         let base = try await latest(after: tried)  // 2
         // A sign-in of another process has come before the one of this process.
         guard base.session == session else { throw SessionError(.superseded) }
         if base.credential != tried && serves(base) { return base.credential }
         do {
             let refreshed = try await refresh(base, lock, watch)  // 3 to 5
-            try await heedEnd(of: refreshed)
+            try await checkEnd(of: refreshed)
             // If the lock was lost, another process may have refreshed as well, and its record counts.
             return state.withLock { $0.record?.session == refreshed.session ? $0.record?.credential : nil }
                 ?? refreshed.credential
@@ -65,7 +65,7 @@ extension SharedCredential {
     /// that.
     ///
     /// - Throws: ``SessionError/Kind/superseded`` when it was; calls have been told by then.
-    private func heedEnd(of refreshed: Record) async throws(SessionError) {
+    private func checkEnd(of refreshed: Record) async throws(SessionError) {
         let (epoch, known) = present()
         // The refreshed record may not even be saved, if the sign-in or sign-out has cancelled that.
         guard known.record?.session == refreshed.session else {

@@ -31,7 +31,7 @@ extension SharedCredential {
 
     /// Saves the result of a refresh with the lock held, unless the session has been ended or refreshed elsewhere.
     func saveRefresh(under lock: any CredentialLock) async throws(SessionError) {
-        let failure = await heedEndWhileUnsaved()
+        let failure = await adoptEndWhileUnsaved()
         let (unsaved, hasLostLock) = state.withLock { ($0.unsaved, $0.hasLostLock) }
         // A damaged record is replaced. With any other failure after a lost lock, it is not known whose record would be
         // replaced.

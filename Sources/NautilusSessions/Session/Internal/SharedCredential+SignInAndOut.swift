@@ -190,7 +190,7 @@ extension SharedCredential {
         following follow: (Coordinator, Value) -> Void
     ) -> Value {
         defer { tellEnds() }
-        return turn.take {
+        return changes.withLock {
             let (value, coordinator, hasChanged) = state.withLock { state in
                 state.isChanging = true
                 let latest = state.latest

@@ -59,8 +59,8 @@ extension SharedCredential {
         return noteAtOnce(ending)
     }
 
-    /// Notes the end in a store that need not wait for that, since the app may be closed before the rest gets its
-    /// turn.
+    /// Notes the end in a store that need not wait for that, since the app may be closed before the rest is
+    /// done.
     ///
     /// - Returns: The ending, with the stored record: once the end is noted, other processes may remove it.
     private func noteAtOnce(_ ending: Ending) -> Ending {

@@ -243,7 +243,7 @@ final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendab
     /// The latest failure of a revocation that nobody waits for, since the last sign-out began.
     let refusal = Locked<SessionError?>(nil)
     /// Held while the state and the coordinator change together.
-    let turn = ReentrantLock()
+    let changes = ReentrantLock()
     /// Whether the store was last reported to fail.
     private let isFailing = Locked(false)
     private let report: @Sendable (SessionEvent) -> Void

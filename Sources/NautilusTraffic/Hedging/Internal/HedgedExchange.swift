@@ -35,7 +35,7 @@ struct HedgedExchange: Sendable {
         let first = Locked<Written?>(nil)
         let isSecondWritten = Locked(false)
         let progress = ExchangeProgress(stopwatch)
-        // The delay counts from when the request goes out; waiting for a connection, or in a line, is not the server's.
+        // The delay counts from when the request goes out; waiting for a connection, or in a queue, is not the server's.
         let hedged = HedgedSend(.first, progress) { [delay, clock = call.clock, stopwatch] number in
             first.withLock { $0 = Written(number: number, time: stopwatch.elapsed) }
             let end = TimeLimit(delay, on: clock).timer(besides: progress) { race.delayPassed() }
@@ -160,7 +160,7 @@ extension HedgedExchange.Outcome {
         }
     }
 
-    /// Whether the server has said something here that the caller has to heed and that is missing in `other`.
+    /// Whether the server has said something here that the caller has to know and that is missing in `other`.
     fileprivate func saysMore(than other: HedgedExchange.Outcome) -> Bool {
         guard let response else { return false }
         guard let otherResponse = other.response else { return true }

@@ -7,10 +7,10 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-/// A line can be long: who has signed out does not wait at its end for an error.
+/// A queue can be long: who has signed out does not wait at its end for an error.
 @Suite("Requests that queue when their session ends")
-struct LineSessionTests {
-    enum Line: CaseIterable, Sendable {
+struct QueueSessionTests {
+    enum Queue: CaseIterable, Sendable {
         case pacing, limit
 
         func make(_ clock: ManualClock) -> any HttpInterceptor {
@@ -30,7 +30,7 @@ struct LineSessionTests {
     /// Starts two requests, of which the second one waits for 20 s, and signs out after 5 s.
     ///
     /// - Parameter isKnown: Whether anything is known of the session when they begin.
-    private func ends(of request: some Request<String>, in line: Line, isKnown: Bool = true) async throws -> (
+    private func ends(of request: some Request<String>, in queue: Queue, isKnown: Bool = true) async throws -> (
         error: HttpError?, time: Duration, sent: Int
     ) {
         try await simulate { simulation in
@@ -41,7 +41,7 @@ struct LineSessionTests {
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(20), then: .status(200)) }
             let service = AnyHttpService<HttpError>(
                 apiUrl: "api.example.com",
-                interceptors: [line.make(clock)],
+                interceptors: [queue.make(clock)],
                 retrierFactory: AuthorizationRetrier.factory(coordinator),
                 transport: transport,
                 clock: clock
@@ -59,12 +59,12 @@ struct LineSessionTests {
     }
 
     @Test(
-        "a request that waits in a line leaves it at once, and unsent, when its user signs out",
-        arguments: Line.allCases,
+        "a request that waits in a queue leaves it at once, and unsent, when its user signs out",
+        arguments: Queue.allCases,
         [true, false]
     )
-    func signedOut(line: Line, isKnown: Bool) async throws {
-        let (error, time, sent) = try await ends(of: Ping(), in: line, isKnown: isKnown)
+    func signedOut(queue: Queue, isKnown: Bool) async throws {
+        let (error, time, sent) = try await ends(of: Ping(), in: queue, isKnown: isKnown)
         #expect(error?.requiresSignIn == true)
         #expect(error?.delivery == .notSent)
         #expect(time == .seconds(5))
@@ -112,8 +112,8 @@ struct LineSessionTests {
         mutating func retry<R: Request>(_ request: R, failingWith error: HttpError) async -> RetryDecision { false }
     }
 
-    @Test("a request without a credential waits on in a line when somebody signs in", arguments: Line.allCases)
-    func nobody(line: Line) async throws {
+    @Test("a request without a credential keeps waiting in a queue when somebody signs in", arguments: Queue.allCases)
+    func nobody(queue: Queue) async throws {
         let (error, time, sent) = try await simulate { simulation in
             let clock = simulation.clock
             let coordinator = RefreshCoordinator(credential: Token(number: 1), clock: clock) { $0 }
@@ -121,7 +121,7 @@ struct LineSessionTests {
             let transport = ScriptedTransport(clock: clock) { _, _ in .delay(.seconds(20), then: .status(200)) }
             let service = AnyHttpService<HttpError>(
                 apiUrl: "api.example.com",
-                interceptors: [line.make(clock)],
+                interceptors: [queue.make(clock)],
                 retrierFactory: AnyRetrierFactory { OptionalRetrier(coordinator) },
                 transport: transport,
                 clock: clock
@@ -140,9 +140,9 @@ struct LineSessionTests {
         #expect(sent == [nil, nil])
     }
 
-    @Test("a request to another origin, which gets no credential, leaves a line as well", arguments: Line.allCases)
-    func foreign(line: Line) async throws {
-        let (error, time, sent) = try await ends(of: Foreign(), in: line)
+    @Test("a request to another origin, which gets no credential, also leaves a queue", arguments: Queue.allCases)
+    func foreign(queue: Queue) async throws {
+        let (error, time, sent) = try await ends(of: Foreign(), in: queue)
         #expect(error?.requiresSignIn == true)
         #expect(error?.delivery == .notSent)
         #expect(time == .seconds(5))

@@ -7,8 +7,8 @@ import Testing
 @testable import Nautilus
 @testable import NautilusHTTP
 
-@Suite("Rejections with a time to come back")
-struct PatienceTests {
+@Suite("Retries that a server asks for with Retry-After")
+struct RequestedRetryTests {
     /// The calls of one client, and what the server saw of them.
     private struct Run {
         var succeeded = 0
@@ -76,7 +76,7 @@ struct PatienceTests {
     // MARK: A server in trouble
 
     @Test(
-        "into an outage whose every answer is a 503 with a time, a client makes ten retries, gate or not",
+        "in an outage with a Retry-After in each 503, a client makes ten retries, with or without a gate",
         arguments: [true, false]
     )
     func outage(gated: Bool) async throws {
@@ -96,7 +96,7 @@ struct PatienceTests {
         #expect(run.sends == 200 + 100)
     }
 
-    @Test("a plain 503 costs what it has cost: five retries, and then none")
+    @Test("a 503 without Retry-After costs a token: five retries, and then none")
     func failing() async throws {
         let run = try await run(60, every: .seconds(1), gated: false) {
             RejectingServer(tokens: 0, status: 503, retryAfter: nil, clock: $0)
@@ -106,43 +106,43 @@ struct PatienceTests {
 
     // MARK: Budgets
 
-    @Test("the patience of a bucket is another one of its size: a tenth for a 429, a whole token for a 503")
+    @Test("requested retries have a bucket of their own: one takes a tenth after a 429, and a token after a 503")
     func bucket() {
         let budget = TokenBucketBudget(depositOfSuccess: 0.1)
         var counts: [Int] = []
-        for charge in [RetryCost.Reason.postponed, .unavailable, .failure] {
+        for reason in [RetryCost.Reason.postponed, .unavailable, .failure] {
             let budget = TokenBucketBudget(depositOfSuccess: 0.1)
-            counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
+            counts.append((0..<1_000).filter { _ in budget.spend(reason) }.count)
         }
         #expect(counts == [100, 10, 5])
         #expect(budget.spend(.unavailable))
-        #expect((budget.patience, budget.balance) == (9, 10))
+        #expect((budget.requestedBalance, budget.balance) == (9, 10))
         budget.deposit(refunding: .unavailable)
-        #expect(budget.patience == 10)
+        #expect(budget.requestedBalance == 10)
         #expect(budget.spend(.postponed) && budget.spend(.postponed) && budget.spend(.postponed))
-        #expect(budget.patience == 9.7)
+        #expect(budget.requestedBalance == 9.7)
         budget.deposit(refunding: .postponed)
-        #expect(budget.patience == 9.9)
+        #expect(budget.requestedBalance == 9.9)
         budget.deposit(refunding: .failure)
-        #expect(budget.patience == 10)
+        #expect(budget.requestedBalance == 10)
     }
 
-    @Test("a ratio budget's allowance for Retry-After is another window with the same bound")
+    @Test("a ratio budget counts requested retries in a second window with the same bound")
     func ratio() {
         let clock = ManualClock()
         var counts: [Int] = []
-        for charge in [RetryCost.Reason.postponed, .unavailable, .failure] {
+        for reason in [RetryCost.Reason.postponed, .unavailable, .failure] {
             let budget = RatioBudget(clock: clock)
-            counts.append((0..<1_000).filter { _ in budget.spend(charge) }.count)
+            counts.append((0..<1_000).filter { _ in budget.spend(reason) }.count)
         }
         #expect(counts == [100, 10, 10])
         let budget = RatioBudget(clock: clock)
         for _ in 0..<10 { #expect(budget.spend(.unavailable)) }
-        #expect((budget.patience, budget.balance) == (0, 10))
+        #expect((budget.requestedBalance, budget.balance) == (0, 10))
         budget.deposit()
-        #expect((budget.patience, budget.balance) == (0.1, 10.1))
+        #expect((budget.requestedBalance, budget.balance) == (0.1, 10.1))
         clock.advance(by: .seconds(10))
-        #expect((budget.patience, budget.balance) == (10, 10))
+        #expect((budget.requestedBalance, budget.balance) == (10, 10))
     }
 
     @Test(
@@ -152,7 +152,7 @@ struct PatienceTests {
             (500, true, .failure), (502, false, .failure),
         ] as [(Int, Bool, RetryCost.Reason)]
     )
-    func charges(status: Int, hasTime: Bool, expected: RetryCost.Reason) {
+    func costs(status: Int, hasTime: Bool, expected: RetryCost.Reason) {
         var error = HttpError(
             .status(status),
             stage: .validate,
