@@ -3,9 +3,7 @@ import Nautilus
 /// A hook that remembers the results of requests for a while, and answers the same requests from memory. The server has
 /// no say in how long results are good.
 /// ```swift
-/// struct NotesService {
-///     let cache = CachingServiceHook(for: .seconds(300), account: { "" })
-/// }
+/// struct NotesService { let cache = CachingServiceHook(for: .seconds(300), account: { "" }) }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var hook: any ServiceHook { cache }

@@ -4,9 +4,7 @@ import Nautilus
 /// An interceptor that answers requests from the server's earlier answers, by the server's rules: a private cache (RFC
 /// 9111). The guide `Caching` lists what is stored and what never is.
 /// ```swift
-/// struct NotesService {
-///     let cache = HttpCache()
-/// }
+/// struct NotesService { let cache = HttpCache() }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [cache] }

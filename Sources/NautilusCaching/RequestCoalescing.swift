@@ -4,9 +4,7 @@ import Nautilus
 /// An interceptor that makes one exchange of identical GETs and HEADs that are under way at the same time: the first is
 /// sent, and the others get its answer or its failure.
 /// ```swift
-/// struct NotesService {
-///     let coalescing = RequestCoalescing(accounts: .separate { _ in session.userId })
-/// }
+/// struct NotesService { let coalescing = RequestCoalescing(accounts: .separate { _ in session.userId }) }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [coalescing] }

@@ -3,10 +3,9 @@
     import Nautilus
 
     /// A call as a publisher: one value, or the service's own error.
-    ///
     /// ```swift
     /// let note = GetNote(id: 7).publisher(with: service)
-    /// note.receive(on: DispatchQueue.main).sink(receiveCompletion: { … }, receiveValue: { … }).store(in: &subscriptions)
+    /// note.receive(on: DispatchQueue.main).sink { … } receiveValue: { … }.store(in: &subscriptions)
     /// ```
     /// The publisher is lazy: the call is made when the first subscriber asks for a value. It is shared: all
     /// subscribers, including late ones, and all copies of the publisher get the outcome of that one call. If the last

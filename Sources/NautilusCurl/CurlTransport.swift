@@ -6,9 +6,7 @@
     /// The default transport on Linux, if there is a usable libcurl; see `HttpTransport/platform`. It uses the libcurl
     /// that Foundation's networking has loaded anyway. Its protocol is HTTP/1.1, even over TLS.
     /// ```swift
-    /// let uploads = CurlTransport(
-    ///     configuration: .init(connectionsPerHost: 32, route: .proxy(.init("http://proxy.example.com:3128")))
-    /// )
+    /// let uploads = CurlTransport(configuration: .init(connectionsPerHost: 32, route: .proxy(proxy)))
     /// ```
     /// Like `URLSessionTransport`, it follows no redirects, answers no challenges, keeps no cookies, caches nothing,
     /// retries nothing, and has a timeout only for connecting. The guide `BodiesAndStreams` lists the other rules.

@@ -5,14 +5,12 @@ import Observation
 /// A service for each environment, one of which is selected, such as staging for testers and production for everyone
 /// else. The selection can change while the app runs. The switch is itself a service.
 /// ```swift
-/// let notes = ServiceSwitch(NotesEnvironment.production, remembering: .userDefaults("environment")) { environment in
-///     NotesService(environment)
-/// }
+/// let notes = ServiceSwitch(NotesEnvironment.production, remembering: .userDefaults("site")) { NotesService($0) }
 /// notes.select(.staging)
 /// ```
 /// A call stays in the environment where it began, with all its attempts, as do the pages of a list and the connections
-/// of a stream. Each environment's service is made once and kept, with its own session, cache and budget if it makes
-/// them itself. If the platform has Observation (iOS 17, macOS 14, Linux), ``selected`` and ``service`` are observable.
+/// of a stream. Each environment's service is made once and kept. If the platform has Observation (iOS 17, macOS 14,
+/// Linux), ``selected`` and ``service`` are observable.
 ///
 /// A session must sign in and refresh through the service of its own environment, never through the switch: it could
 /// send the session's secrets to another environment.

@@ -4,8 +4,6 @@ import NautilusTesting
 /// A simulation of many clients, each with your own service, against a modelled server, in virtual time. It shows what
 /// your retries do to a server that struggles. The guide `WhyBudgets` has a whole example.
 /// ```swift
-/// let server = FleetServer(workers: 10, serviceTime: .constant(.milliseconds(10)))
-/// let load = FleetLoad.poisson(callsPerSecond: 800, for: .seconds(60))
 /// let report = try await FleetSimulation(clients: 100, load: load, server: server).run("ours") { client in
 ///     NotesService(transport: client.transport, clock: client.clock, random: client.random)
 /// } request: { call in

@@ -1,7 +1,6 @@
 import Nautilus
 
 /// The pages of a list in order, each fetched by a call of its own with its own retrier.
-///
 /// ```swift
 /// for try await page in ListNotes().pages(with: service) {
 ///     print(page.body.notes.count, page.header["X-Total-Count"])
@@ -132,7 +131,6 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 }
 
 /// The items of a list: when those of one page have been read, the next page is called for.
-///
 /// ```swift
 /// for try await note in ListNotes().items(with: service) { print(note.title) }
 /// ```
@@ -140,7 +138,6 @@ public struct PageSequence<R: PaginatedRequest, Failure: Error>: AsyncSequence, 
 /// server that sends empty pages for ever would never release its reader. Everything else is as in ``PageSequence``.
 ///
 /// Its type names the items and the error, and not the request, so that an API module need not publish its requests:
-///
 /// ```swift
 /// public func notes() -> ItemSequence<Note, NotesError> { ListNotes().items(with: self) }
 /// ```

@@ -2,9 +2,7 @@ import Nautilus
 
 /// A request for one page of many, whose response tells how to ask for the next page: by ``Pagination``.
 /// ```swift
-/// struct FindNotes {
-///     var cursor: String?
-/// }
+/// struct FindNotes { var cursor: String? }
 /// extension FindNotes: JsonRequest, PaginatedRequest {
 ///     typealias Result = NotePage
 ///     var route: HttpRoute { ["notes"] }

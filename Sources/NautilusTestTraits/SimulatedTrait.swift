@@ -5,13 +5,10 @@
     /// A trait that runs tests of Swift Testing in a `Simulation`: on one thread, in an order that a seed decides, and
     /// on a clock that never waits. On a suite, it applies to each test, and their simulations share nothing.
     /// ```swift
-    /// @Suite(.simulated) struct OrderTests {
+    /// @Test(.simulated) func waitsAsLongAsTheServerAsks() async throws {
     ///     let server = ScriptedTransport(.status(429, header: [.retryAfter: "30"]), .status(201))
-    ///
-    ///     @Test func waitsAsLongAsTheServerAsks() async throws {
-    ///         try await PlaceOrder().schedule(with: Shop(transport: server))
-    ///         #expect(server.attempts[1].start - server.attempts[0].start >= .seconds(30))
-    ///     }
+    ///     try await PlaceOrder().schedule(with: Shop(transport: server))
+    ///     #expect(server.attempts[1].start - server.attempts[0].start >= .seconds(30))
     /// }
     /// ```
     /// Anything that a test creates without naming a clock uses the simulation's. A test on the main actor leaves the

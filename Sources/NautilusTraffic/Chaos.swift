@@ -8,9 +8,7 @@ import Nautilus
 /// An interceptor that causes the trouble that networks and servers cause, so that a staging build meets it before
 /// users do. It is off until ``isOn`` is set, so it does no harm in a release. It stands next to the wire.
 /// ```swift
-/// struct NotesService {
-///     let chaos = Chaos(seed: 7, .failure(rate: 0.05), .answer(status: 503, rate: 0.05), .droppedAnswer(rate: 0.02))
-/// }
+/// struct NotesService { let chaos = Chaos(seed: 7, .failure(rate: 0.05), .answer(status: 503, rate: 0.05)) }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "staging.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [chaos] }

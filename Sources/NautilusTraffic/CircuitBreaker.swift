@@ -4,9 +4,7 @@ import Nautilus
 /// An interceptor that stops sending to an origin that keeps failing, and now and then sends one request to see whether
 /// the origin has recovered. The guide `Traffic` says what counts as a failure.
 /// ```swift
-/// struct NotesService {
-///     let breaker = CircuitBreaker()
-/// }
+/// struct NotesService { let breaker = CircuitBreaker() }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [breaker] }

@@ -4,9 +4,7 @@ import Nautilus
 /// An interceptor that limits how many requests to an origin are under way at once; the others wait, the most urgent
 /// first.
 /// ```swift
-/// struct NotesService {
-///     let limit = ConcurrencyLimit(8)
-/// }
+/// struct NotesService { let limit = ConcurrencyLimit(8) }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [limit] }

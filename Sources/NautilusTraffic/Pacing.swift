@@ -4,9 +4,7 @@ import Nautilus
 /// An interceptor that makes requests wait while the server says that it accepts no more, with `Retry-After`,
 /// `RateLimit` or its predecessors. It also keeps the client's own rate, if there is one.
 /// ```swift
-/// struct NotesService {
-///     let pacing = Pacing()
-/// }
+/// struct NotesService { let pacing = Pacing() }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var interceptors: [any HttpInterceptor] { [pacing] }

@@ -1,8 +1,7 @@
 /// One call's handle on a credential that calls share. It authorizes the call's requests with the newest version of the
 /// credential, and has the credential refreshed when the server has rejected it.
 ///
-/// A retrier that authorizes its call has one among its ``Retrier/credentials``, and answers a failure like this. The
-/// guide `Authorization` has the whole retrier.
+/// A retrier has it among its ``Retrier/credentials``; the guide `Authorization` has a whole retrier:
 /// ```swift
 /// guard let tag = authorizer.rejectedTag(in: failure), failure.isSafeToRepeat, !hasRefreshed else { return false }
 /// hasRefreshed = true
@@ -79,15 +78,12 @@ public struct CallAuthorizer<Credential: Sendable>: CallCredential {
 }
 
 extension CredentialSource {
-    /// Creates retriers that authorize every request with the credential. If the server has rejected the credential of
-    /// an attempt, they repeat the attempt with a fresh one, once in a call. They retry nothing else: compose them with
-    /// ``BackoffRetrier``. For more than that, write a retrier of your own with a ``CallAuthorizer``.
+    /// Creates retriers that authorize every request with the credential, and repeat an attempt, once in a call, if the
+    /// server has rejected its credential. They retry nothing else: compose them with ``BackoffRetrier``.
     /// ```swift
     /// var retrierFactory: any RetrierFactory {
     ///     .composed(
-    ///         coordinator.authorization { token, request in
-    ///             request.header[.authorization] = "Bearer \(token.accessToken)"
-    ///         },
+    ///         coordinator.authorization { $1.header[.authorization] = "Bearer \($0.accessToken)" },
     ///         BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
     ///     )
     /// }

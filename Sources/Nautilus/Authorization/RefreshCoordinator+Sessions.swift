@@ -37,8 +37,7 @@ extension RefreshCoordinator.VersionedCredential: Redacted {
 /// Support for a session that several processes share: each has a coordinator of its own, and all use one store.
 ///
 /// Changes by another process come in through ``adopt(_:since:)``, before a call asks for its credential. Changes by
-/// this process go out in the refresh: it takes the store's lock, reads the store again, sends the credential only if
-/// no other process has refreshed it, and saves the new one before it returns.
+/// this process go out in the refresh. The guide `SeveralProcesses` has the complete procedure.
 /// ```swift
 /// let epoch = coordinator.epoch  // before the look
 /// let record = try store.load()
@@ -47,7 +46,6 @@ extension RefreshCoordinator.VersionedCredential: Redacted {
 ///     coordinator.adopt(isSameSession ? .refreshed(record.token) : .signedIn(record.token), since: epoch)
 /// }
 /// ```
-/// The guide `SeveralProcesses` has the complete procedure.
 extension RefreshCoordinator {
     /// A point in the session's history; every sign-in, sign-out, fresh credential and expiry begins a new one.
     public struct Epoch: Hashable, Sendable {

@@ -1,8 +1,7 @@
 /// Keeps one credential for all calls of a service and refreshes it once, however many calls need it.
 ///
-/// A hundred calls that fail together must not cause a hundred refreshes: spending a rotating refresh token twice ends
-/// the session. So every attempt is authorized with a ``VersionedCredential``, and a rejected call hands it back. Only
-/// the first call to hand back the present generation starts a refresh; the others wait for it, or get its result.
+/// Every attempt is authorized with a ``VersionedCredential``, and a rejected call hands it back. Only the first call
+/// to hand back the present generation starts a refresh; the others wait for it, or get its result.
 /// ```swift
 /// let coordinator = RefreshCoordinator<Token>(credential: token, lifetime: { $0.lifetime }) { expired in
 ///     try await RefreshToken(expired).schedule(with: AccountService())

@@ -1,15 +1,13 @@
 import Foundation
 
-/// A call that is bound: what it goes by until its end has been read, and its retrier has hold of a session.
+/// A call that is bound to its environment and to the session of the user who is signed in when it is made.
 ///
 /// It has awaited nothing. So a call that runs later, such as in the task of a completion handler, goes where it was
-/// bound to, as the user who was signed in then. What follows it, such as the next page of a list, continues it:
-///
+/// bound to, as that user. A request that follows it, such as for the next page of a list, continues it:
 /// ```swift
 /// let first = WaitForNews(after: nil).bound(to: service)
 /// var news = try await first.run().body
-/// while true {
-///     if let end = first.sessions.end { throw end }  // the user has left while the answer came
+/// while first.sessions.end == nil {  // until the user has left
 ///     show(news)
 ///     news = try await first.continued(with: WaitForNews(after: news.last)).run().body
 /// }

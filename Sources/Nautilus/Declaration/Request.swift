@@ -1,10 +1,8 @@
 import Foundation
 
 /// One endpoint of an API, declared as a value.
-///
 /// ```swift
 /// struct GetNote { let id: Int }
-///
 /// extension GetNote: JsonRequest {
 ///     typealias Result = Note
 ///     var route: HttpRoute { ["notes", id] }
@@ -12,8 +10,8 @@ import Foundation
 /// ```
 /// Everything has a default except ``Result``, ``route`` and `decode(_:)`. A ``JsonRequest`` has a default for
 /// `decode(_:)`, too, as has a `Result` of `Void`, `Data` or `String`. Properties are read again for every attempt,
-/// with two exceptions. An `Idempotency-Key` stays with its body, since servers compare the two. A stream that can be
-/// read only once stays as the first attempt had it.
+/// with two exceptions: an `Idempotency-Key` stays with its body, since servers compare the two, and a stream that can
+/// be read only once stays as the first attempt had it.
 public protocol Request<Result>: Sendable {
     /// The result of a call.
     associatedtype Result: Sendable
@@ -95,14 +93,12 @@ public protocol Request<Result>: Sendable {
     /// another origin, whatever this property says.
     var allowsBodyAcrossOrigins: Bool { get }
 
-    /// The status that counts for an answer, if the server reports it in another way: a failure in the body of a 200,
-    /// or a 403 for an expired token. It acts in every respect like a server's: a 401 refreshes the credential, a 503
-    /// is retried.
+    /// The status that counts for an answer, if the server reports it in another way, such as a failure in the body of
+    /// a 200. It acts in every respect like a server's: a 401 refreshes the credential, a 503 is retried.
     /// ```swift
     /// func status(of response: HttpResponse<Data>) -> AnswerStatus {
-    ///     guard let failure = try? JSONDecoder().decode(Failure.self, from: response.body) else {
-    ///         return AnswerStatus(response.status)
-    ///     }
+    ///     let failure = try? JSONDecoder().decode(Failure.self, from: response.body)
+    ///     guard let failure else { return AnswerStatus(response.status) }
     ///     return AnswerStatus(failure.status, retryAfter: failure.seconds.map { .seconds($0) })
     /// }
     /// ```

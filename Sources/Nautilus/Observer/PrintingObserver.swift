@@ -1,6 +1,5 @@
 /// Prints what calls do: one line for each attempt with the decision that followed, one for each refresh, one for the
 /// end of each connection of a feed or web socket, and one for a call that ends without an attempt.
-///
 /// ```swift
 /// var observer: any CallObserver { PrintingObserver() }
 /// ```

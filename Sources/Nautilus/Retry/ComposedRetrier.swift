@@ -1,18 +1,14 @@
 extension RetrierFactory where Self == AnyRetrierFactory {
-    /// Several retriers as one, asked in order: the first that does not answer `doNotRetry` decides.
-    ///
+    /// Several retriers as one, asked in order: the first that does not answer `doNotRetry` decides. A retrier that is
+    /// not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
     /// ```swift
     /// var retrierFactory: any RetrierFactory {
     ///     .composed(
-    ///         coordinator.authorization { token, request in
-    ///             request.header[.authorization] = "Bearer \(token.accessToken)"
-    ///         },
+    ///         coordinator.authorization { $1.header[.authorization] = "Bearer \($0.accessToken)" },
     ///         BackoffRetrier.factory(.standard.with { $0.gate = coordinator })
     ///     )
     /// }
     /// ```
-    /// A retrier that is not asked, or refuses, keeps its state: the retries of one do not use up the attempts of another.
-    ///
     /// - Parameter factories: Each makes one retrier per call.
     public static func composed(_ factories: any RetrierFactory...) -> any RetrierFactory {
         ComposedRetrier.Factory(factories: factories)

@@ -1,10 +1,6 @@
 /// A service that declares its configuration as a whole, most often another service's with some changes.
-///
 /// ```swift
-/// struct NotesService {
-///     let api: AnyHttpService<HttpError>
-///     let session: Session<ApiToken>
-/// }
+/// struct NotesService { let api: AnyHttpService<HttpError>, session: Session<ApiToken> }
 /// extension NotesService: ConfiguredService {
 ///     var configuration: ServiceConfiguration {
 ///         api.configuration.with { $0.retrierFactory = session.retrierFactory }

@@ -1,5 +1,4 @@
 /// Looks at the calls of a service as a whole: once per call, whatever the number of attempts.
-///
 /// ```swift
 /// struct Usage: ServiceHook {
 ///     func onSuccess<R: Request>(_ request: R, response: HttpResponse<R.Result>) async {
@@ -9,9 +8,8 @@
 /// ```
 /// A call asks its hook at most once, and reports its end at most once: a failure, or a success that is not the hook's
 /// own answer. The question and the report of a success come in the same task. A call that was cancelled, or had no
-/// time left, before it began reports its failure without having asked.
-///
-/// See also ``CallInterceptor``, ``around(_:)`` and `CachingServiceHook`.
+/// time left, before it began reports its failure without having asked. See also ``around(_:)`` and
+/// `CachingServiceHook`.
 public protocol ServiceHook: Sendable {
     /// The hook of one call, asked when the call is bound, before its retrier is made; it must return at once. Default: this
     /// hook, for all calls.

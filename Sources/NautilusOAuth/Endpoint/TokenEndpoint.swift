@@ -2,7 +2,6 @@ import Foundation
 import Nautilus
 
 /// The token endpoint of an authorization server, with the ways to obtain a credential from it (RFC 6749).
-///
 /// ```swift
 /// let endpoint = TokenEndpoint(server: server, client: OAuthClient(id: "notes-ios"))
 /// let fresh = try await endpoint.refresh(credential)
@@ -11,10 +10,8 @@ import Nautilus
 /// any other, but they follow no redirect, which would carry secrets elsewhere, and have no `Idempotency-Key`. So a
 /// `BackoffRetrier` repeats only requests that certainly did not run: no connection, 429, 503 with `Retry-After`. A
 /// refresh whose answer is lost is not sent again: a server that rotates refresh tokens takes the second use for theft
-/// (RFC 9700 §4.14.2).
-///
-/// The guide `OAuth` says how replies that deviate from the standard are read. A reply of more than 256 KiB is
-/// abandoned while it arrives, and counts as a lost answer.
+/// (RFC 9700 §4.14.2). A reply of more than 256 KiB counts as a lost answer. The guide `OAuth` says how replies that
+/// deviate from the standard are read.
 public struct TokenEndpoint: Sendable {
     /// The server that requests go to.
     public let server: AuthorizationServer

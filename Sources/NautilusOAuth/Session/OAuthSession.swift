@@ -5,9 +5,7 @@ import Nautilus
 /// ``TokenEndpoint``.
 ///
 /// ```swift
-/// struct NotesService {
-///     let session: OAuthSession
-/// }
+/// struct NotesService { let session: OAuthSession }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }

@@ -3,18 +3,15 @@ import Nautilus
 extension Session {
     /// Ends the current session: in this process at once, before waiting for anything, and in the others as soon as the
     /// store has noted the end. Then removes the record from the store, and asks the server to forget the credential if
-    /// the ``SessionRules`` say how. Calls of the session fail at once with `RefreshError.signedOut`.
-    ///
-    /// If a refresh is on its way, this waits for its answer, up to a minute, and has the server forget that
-    /// credential, too. A user who signs in while this runs stays signed in. The guides `Sessions` and
-    /// `SeveralProcesses` have the details.
+    /// the ``SessionRules`` say how. Calls of the session fail at once with `RefreshError.signedOut`. If a refresh is
+    /// on its way, this waits for its answer, up to a minute, and has the server forget that credential, too. A user
+    /// who signs in while this runs stays signed in. The guides `Sessions` and `SeveralProcesses` have the details.
     ///
     /// Await this call directly. In `Task { try? await session.signOut() }` it begins only when the task does, and
     /// might sign out the next user; use ``signOutNow()`` there.
     ///
-    /// - Throws: ``SessionError`` of the removal or else, of kind ``SessionError/Kind/notRevoked``, of the revocation.
-    ///   The user is signed out all the same. What failed is tried again in the background: the revocation only as long
-    ///   as this object lives, and until a sign-in that does not ask for it.
+    /// - Throws: ``SessionError`` of the removal, or of kind ``SessionError/Kind/notRevoked``. The user is signed out
+    ///   all the same, and what failed is tried again in the background.
     public func signOut() async throws(SessionError) {
         try await finish(shared.beginSignOut())
     }

@@ -4,9 +4,7 @@ import Nautilus
 /// One account's session: its credential, of whatever kind, how the credential is refreshed, and where it is kept. One
 /// line authorizes the calls of a service:
 /// ```swift
-/// struct NotesService {
-///     let session: Session<ApiToken>
-/// }
+/// struct NotesService { let session: Session<ApiToken> }
 /// extension NotesService: HttpService {
 ///     var apiUrl: any UrlConvertible { "api.example.com/v1" }
 ///     var retrierFactory: any RetrierFactory { session.retrierFactory }

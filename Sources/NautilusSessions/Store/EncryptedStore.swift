@@ -2,7 +2,6 @@ import Foundation
 import Nautilus
 
 /// A store that keeps credentials encrypted in another store.
-///
 /// ```swift
 /// let store = EncryptedStore(FileStore(folder: folder), cipher: AesGcmCipher(key: key))
 /// ```

@@ -2,11 +2,9 @@ import Nautilus
 
 /// The connections of a stream, one after the other, each a call of its own. For one task at a time.
 ///
-/// The stream reads from a connection, and this type decides what follows when the connection ends: it reconnects by
-/// the rules of server-sent events, which the guide `DownloadsAndEvents` lists. All connections belong to the
-/// environment and the session in which this value was created.
+/// This type reconnects by the rules of server-sent events; see the guide `DownloadsAndEvents`. All connections belong
+/// to the environment and the session in which this value was created.
 /// ```swift
-/// var connections = StreamConnections(of: request, with: service)
 /// while true {
 ///     let response = try await connections.open(request)
 ///     let end = await read(response.body) { connections.received() }

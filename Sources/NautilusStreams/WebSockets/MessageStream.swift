@@ -12,8 +12,7 @@ import Nautilus
 /// being sent, ``send(_:)`` throws, with the delivery `maybeExecuted`, and does not repeat the message.
 ///
 /// The sequence throws `Failure`, the service's own error: of kind `cancelled` when the task is cancelled, and with a
-/// `RefreshError` underneath when the session in which the socket was opened is over. The guide `WebSockets` has the
-/// rules.
+/// `RefreshError` underneath when the session of the socket is over. See the guide `WebSockets`.
 public final class MessageStream<R: StreamRequest, Failure: Error>: AsyncSequence, Sendable {
     /// One message.
     public typealias Element = R.Result

@@ -3,18 +3,16 @@ import Nautilus
 
 /// A simulation that runs concurrent code in one thread, in an order that a seed decides, on a clock that never waits.
 /// ```swift
-/// let results = try await Simulation(seed: seed).run { simulation in
-///     let service = Notes(transport: server, clock: simulation.clock)
-///     return try await withThrowingTaskGroup(of: Note.self) { … }
+/// let note = try await Simulation(seed: 7).run { simulation in
+///     try await GetNote(id: 7).schedule(with: Notes(transport: server, clock: simulation.clock))
 /// }
 /// ```
 /// Each seed is one interleaving, the same on every run. Time moves only when no job is left, straight to the next
 /// deadline on ``clock``. Code that would hang throws ``SimulationError/stuck(seed:at:jobCount:)``. What the body
-/// creates without a clock, randomness or shared defaults such as `OriginBudgets` uses the simulation's.
-///
-/// It runs the body, its task groups and `async let`s, nonisolated async functions, actors without an executor of their
-/// own, and tasks started by ``task(_:)``; an unstructured `Task`, the main actor and callbacks on other threads keep
-/// an order of their own.
+/// creates without a clock, randomness or shared defaults such as `OriginBudgets` uses the simulation's. It runs the
+/// body, its task groups and `async let`s, nonisolated async functions, actors without an executor of their own, and
+/// tasks started by ``task(_:)``; unstructured `Task`s, the main actor and callbacks on other threads keep an order of
+/// their own.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class Simulation: Sendable {
     /// The seed that decides the order; 0 means first come, first served.

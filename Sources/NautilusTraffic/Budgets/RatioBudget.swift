@@ -2,17 +2,12 @@ import Nautilus
 
 /// A budget in proportion to successes, as in Finagle: sized for servers and other busy clients.
 ///
-/// Whatever the load, retries are at most a part of it: `ratio` retries for each success of the last seconds, plus a
-/// minimum that lets a client retry even if it makes few calls. Within `timeToLive`, counted in whole tenths, there are
-/// never more retries than
+/// Within `timeToLive`, counted in whole tenths, there are never more retries than
 ///
 ///     ratio × successes + minimumRetriesPerSecond × timeToLive
 ///
-/// Deposits expire: an hour of successes does not pay for a storm of retries.
-///
-/// Retries that the server has asked for, by refusing the request unprocessed and saying when to come back, are counted
-/// separately, within the same bound, and take nothing from the others. Each counts as a tenth after a 429, by which a
-/// healthy server enforces a rule, and as one after a 503.
+/// Deposits expire: an hour of successes does not pay for a storm of retries. Retries that the server has asked for are
+/// counted separately, within the same bound: as a tenth after a 429, as one otherwise.
 ///
 /// Source: Finagle's `RetryBudget`, in which every call makes a deposit. Here only successes do, so that an outage
 /// leaves no more than the minimum.

@@ -2,11 +2,6 @@ import Foundation
 import Nautilus
 
 /// Sends a slow request a second time, takes the first good answer, and cancels the other send.
-///
-/// Most requests are quick, and a few are slow only by bad luck, such as a busy instance or a lost packet. A second
-/// send most likely reaches another instance. It costs one request in twenty, and spares the slowest twentieth of the
-/// answers.
-///
 /// ```swift
 /// let service = AnyHttpService(apiUrl: "api.example.com/v1", interceptors: [Hedging(after: .observed())])
 /// ```
@@ -17,7 +12,7 @@ import Nautilus
 /// - The retry budget pays for a second send. There is none while the origin has ordered a pause, when less time is
 ///   left than attempts usually take, or when `Pacing`, `ConcurrencyLimit` or `CircuitBreaker` would hold it back.
 ///
-/// The guide `HowACallFlows` says which failure surfaces if both sends fail.
+/// The guides `Traffic` and `HowACallFlows` say what it costs, and which failure surfaces if both sends fail.
 public struct Hedging: NetworkInterceptor {
     /// How long an attempt may take before it counts as slow. Waiting for a free connection does not count: a second
     /// send would wait in the same queue.

@@ -1,20 +1,17 @@
 import Nautilus
 
-/// A record, by origin, of how long successful requests took from their sending to the header of the answer; shared by
-/// all calls that are given the same object.
+/// A record, by origin, of how long successful requests took from their sending to the header of the answer.
 ///
 /// As the `latencies` of `BackoffRetrier.Configuration` it avoids retries that cannot finish: a request that usually
-/// takes 400 ms is not sent when 100 ms are left until the call's deadline. The server would work on it for nothing.
-///
+/// takes 400 ms is not sent when 100 ms are left until the call's deadline.
 /// ```swift
-/// struct NotesService {
-///     let latencies = OriginLatencies()
-/// }
+/// struct NotesService { let latencies = OriginLatencies() }
 /// extension NotesService: HttpService {
 ///     var retrierFactory: any RetrierFactory { BackoffRetrier.factory(.standard.with { $0.latencies = latencies }) }
 /// }
 /// ```
-/// ``Hedging`` uses it to tell when an attempt is slow. Give both the same record; each success is still recorded once.
+/// All calls that are given the same object share it. ``Hedging`` uses it to tell when an attempt is slow: give both
+/// the same record; each success is still recorded once.
 public final class OriginLatencies: LatencyRecord {
     /// The process's own record, used by default, since a service is a value that is often made anew for every call. A
     /// simulation of the test kit has its own, on its clock.

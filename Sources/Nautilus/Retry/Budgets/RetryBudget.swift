@@ -1,16 +1,11 @@
 /// Bounds the extra load that the retries of all calls add up to.
 ///
-/// Backoff spreads retries but does not reduce their number: when a server fails because of load, four attempts for
-/// each call are four times the load, only later. So a server that has gone down for seconds may never come back. A
-/// budget is filled by successes and emptied by retries; when most calls fail it is soon empty, and a struggling server
-/// has to bear only the first attempts. The default is a ``TokenBucketBudget`` for each origin
-/// (``RetryBudgetScope/perOrigin``).
-///
+/// Backoff spreads retries but does not reduce their number. A budget is filled by successes and emptied by retries, so
+/// a server that fails because of load soon gets only first attempts; the guide `WhyBudgets` shows the difference. The
+/// default is a ``TokenBucketBudget`` for each origin (``RetryBudgetScope/perOrigin``).
 /// ```swift
-/// final class NoneInMaintenance: RetryBudget {
-///     let isMaintenance: @Sendable () -> Bool
-///     init(isMaintenance: @escaping @Sendable () -> Bool) { self.isMaintenance = isMaintenance }
-///     func withdraw(_ reason: RetryCost.Reason) -> Bool { !isMaintenance() }
+/// final class NoRetries: RetryBudget {
+///     func withdraw(_ reason: RetryCost.Reason) -> Bool { false }
 ///     func deposit(refunding reason: RetryCost.Reason?) {}
 /// }
 /// ```

@@ -10,12 +10,12 @@ import Nautilus
 /// - The content of the store is followed only if nothing has happened in the coordinator since before the look (its
 ///   epoch). So nothing older than the present state is ever adopted.
 /// - Saving and deleting need the store's lock; looking, and noting that a session has ended, do not.
-///
-/// Words that its files share: a session is *over* when it has ended anywhere, which ``SharedStore/end(_:)`` notes
-/// beside the record for the other processes (a tombstone). What this process goes by *overrules* the store while a
-/// change is *unsaved*. A record is *behind* when it has fewer refreshes than the one here, as in a store that shows
-/// what it had before. A *glance* is the store's content as it is; a *look* decodes it.
 final class SharedCredential<Credential: Codable & Sendable & Equatable>: Sendable {
+    // Words that the files of this type share: a session is *over* when it has ended anywhere, which `SharedStore.end`
+    // notes beside the record for the other processes (a tombstone). This process's state *overrules* the store while
+    // a change is *unsaved*. A record is *behind* when it has fewer refreshes than the one here, as in a store that
+    // shows what it had before. A *glance* is the store's content as it is; a *look* decodes it.
+
     typealias Coordinator = RefreshCoordinator<Credential>
     typealias Record = SessionRecord<Credential>
 
