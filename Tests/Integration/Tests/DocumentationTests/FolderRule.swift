@@ -40,6 +40,12 @@ struct FolderRule {
         "Support": [], "Downloads": [], "Events": ["Support"], "WebSockets": ["Support"],
     ]
 
+    /// The arrows of `NautilusTraffic`.
+    static let traffic: [String: Set<String>] = [
+        "Support": [], "Budgets": [], "Hedging": [], "Chaos": [],
+        "Limit": ["Support"], "Pacing": ["Support"], "Breaker": ["Support"],
+    ]
+
     /// The arrows of `NautilusSessions`.
     static let sessions: [String: Set<String>] = ["Store": [], "Session": ["Store"]]
 

@@ -5,7 +5,8 @@ extension Documentation {
     struct FolderRuleTests {
         private static let products = [
             ("NautilusHTTP", FolderRule.http), ("Nautilus", FolderRule.core), ("NautilusStreams", FolderRule.streams),
-            ("NautilusSessions", FolderRule.sessions), ("NautilusOAuth", FolderRule.oauth),
+            ("NautilusTraffic", FolderRule.traffic), ("NautilusSessions", FolderRule.sessions),
+            ("NautilusOAuth", FolderRule.oauth),
         ]
 
         @Test("each folder names only those that its arrows lead to", arguments: products)
