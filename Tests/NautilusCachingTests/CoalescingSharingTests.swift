@@ -123,7 +123,7 @@ struct CoalescingSharingTests {
         }
     }
 
-    @Test("C11: one that is cancelled or out of time while its credential is refreshed is followed by another")
+    @Test("C11: if the leading call is cancelled or out of time during its refresh, another call leads")
     func leftWhileRefreshed() async throws {
         try await simulate { simulation in
             let world = TokenWorld(simulation)

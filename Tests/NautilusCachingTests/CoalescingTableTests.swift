@@ -122,7 +122,7 @@ struct CoalescingTableTests {
 
     // MARK: - Urgency
 
-    @Test("C16: one that is more urgent than those that lead leads, too, and the first answer is everybody's")
+    @Test("C16: a call that is more urgent than the leading calls leads, too, and all get the first answer")
     func urgent() {
         var table = Self.led(followedBy: [("anna", Self.visit())])
         #expect(table.begin(Self.visit(urgency: 1)) == .lead(2))

@@ -85,7 +85,7 @@ struct OwnCacheTests {
         #expect(transport.count == 2)
     }
 
-    @Test("of two interceptors, each has the account that it names itself, whatever their order")
+    @Test("each of two interceptors has the account that it names itself, in either order")
     func twoAccounts() async throws {
         let transport = ScriptedTransport(.reply(text: "one"), .reply(text: "two"))
         for isFirst in [true, false] {

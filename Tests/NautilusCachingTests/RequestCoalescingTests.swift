@@ -59,7 +59,7 @@ struct RequestCoalescingTests {
     }
 
     @Test(
-        "what differs is sent by itself: URL, method, header, timeout; and nothing that is not safe waits",
+        "requests that differ in URL, method, header or timeout are sent by themselves, and unsafe ones never wait",
         arguments: [
             ([Ping.get, Ping(route: ["others"])], 2), ([Ping.get, Ping(method: .head)], 2),
             ([Ping.get, Ping(header: ["Accept": "text/plain"])], 2), ([Ping.get, Ping(timeout: .seconds(9))], 2),

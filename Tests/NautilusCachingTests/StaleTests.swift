@@ -248,7 +248,7 @@ struct StaleTests {
     }
 
     @Test(
-        "what must not stand in for an answer is not stored for it",
+        "a response that must not replace a failed answer is not stored for that",
         arguments: [
             "max-age=0, must-revalidate", "no-cache", "no-store", "stale-if-error=0",
             "no-cache, stale-if-error=10", "max-age=0, must-revalidate, stale-if-error=10",

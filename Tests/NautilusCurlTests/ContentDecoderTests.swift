@@ -40,7 +40,7 @@
         }
 
         @Test(
-            "whole and byte by byte, with all that is still in the decoder at the end",
+            "a body is decoded completely, in one piece or byte by byte",
             arguments: zeros,
             [1, 7, .max]
         )
@@ -48,7 +48,7 @@
             #expect(try decode(zeros.bytes, zeros.coding, by: step) == Data(count: 100_000))
         }
 
-        @Test("one may follow another in gzip and zstd, and is broken if it breaks off", arguments: zeros)
+        @Test("gzip and zstd members may follow one another; one that breaks off is an error", arguments: zeros)
         func members(coding: String, bytes: Data) throws {
             guard coding != "br" else { return }
             #expect(try decode(bytes + bytes, coding) == Data(count: 200_000))
@@ -78,7 +78,7 @@
             return [("deflate", raw), ("deflate", Data([0x78, 0x9C]) + raw + [0x06, 0x2C, 0x02, 0x15])]
         }()
 
-        @Test("cut at any byte, it is broken, but for the beginning", arguments: zeros)
+        @Test("an encoded body that is cut at any byte is an error, unless nothing has arrived", arguments: zeros)
         func cut(coding: String, bytes: Data) throws {
             for count in 1..<bytes.count {
                 #expect(throws: ContentDecoder.Broken.self) { try decode(bytes.prefix(count), coding) }
@@ -86,7 +86,7 @@
             #expect(try decode(Data(), coding) == Data())
         }
 
-        @Test("nothing more is made once nobody wants it", arguments: zeros)
+        @Test("a decoder makes no more bytes once nobody wants them", arguments: zeros)
         func stopped(coding: String, bytes: Data) throws {
             let decoder = try #require(ContentDecoder(coding))
             var calls = 0
@@ -101,7 +101,7 @@
         }
 
         @Test(
-            "no more is made than is asked for, and the same bytes, with what has come since, bring the rest",
+            "a decoder makes no more bytes than requested, and makes the rest when it is called again",
             arguments: zeros
         )
         func inParts(coding: String, bytes: Data) throws {

@@ -49,7 +49,7 @@
             #expect(try inflate(bytes) == content)
         }
 
-        @Test("piece by piece, and from its beginning again for the next attempt")
+        @Test("a stream is compressed piece by piece, and from its beginning for the next attempt")
         func stream() async throws {
             let pieces = stride(from: 0, to: Self.noise.count, by: 70_000).map {
                 Self.noise.dropFirst($0).prefix(70_000)

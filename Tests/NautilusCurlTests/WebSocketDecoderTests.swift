@@ -46,7 +46,7 @@ struct WebSocketDecoderTests {
     }
 
     @Test(
-        "against the rules end the connection with the code that fits, however they come",
+        "frames against the rules end the connection with the right code, in whatever pieces they arrive",
         arguments: BrokenFrames.all
     )
     func broken(frames: BrokenFrames) {

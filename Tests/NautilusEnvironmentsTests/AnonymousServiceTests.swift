@@ -31,7 +31,7 @@ struct AnonymousServiceTests {
         }
     }
 
-    @Test("or with it, where somebody is signed in", arguments: [true, false])
+    @Test("a call through the service itself is authorized if somebody is signed in", arguments: [true, false])
     func unlessSignedIn(isSignedIn: Bool) async throws {
         let transport = ScriptedTransport(.reply(text: "ok"))
         let service = AnyHttpService(

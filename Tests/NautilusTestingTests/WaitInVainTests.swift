@@ -10,7 +10,7 @@ extension TestKit {
         let realClock = ManualClock()
         let clock = ManualClock()
 
-        @Test("after five seconds, and not before, it is said for what a test waits, and the test waits on")
+        @Test("after five seconds, a test that waits says what it waits for, and keeps waiting")
         func says() async throws {
             let (lines, said) = AsyncStream.makeStream(of: String.self)
             async let nap: Void = clock.sleep(for: .seconds(60))

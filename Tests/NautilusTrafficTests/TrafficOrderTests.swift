@@ -39,7 +39,7 @@ struct TrafficOrderTests {
     }
 
     @Test(
-        "C29: of a burst that knows of no limit, all succeed, in whichever order the list names the two",
+        "C29: a burst that knows of no limit succeeds in whichever order pacing and limit are listed",
         arguments: Order.allCases
     )
     func burst(order: Order) async throws {

@@ -11,7 +11,7 @@ import Testing
 @Suite("The framing of a response's body")
 struct ResponseLengthTests {
     @Test(
-        "none after HEAD, 204 and 304, whatever is announced; otherwise what is, unless it is encoded",
+        "a response to HEAD, a 204 and a 304 have no length; others have the announced one, unless encoded",
         arguments: [
             ("GET", 200, ["Content-Length": "1000"], 1000),
             (nil, 200, ["Content-Length": "1000"], 1000),

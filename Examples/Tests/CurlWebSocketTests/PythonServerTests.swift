@@ -47,7 +47,7 @@ struct PythonServerTests {
         }
     }
 
-    @Test("many senders at once, each message whole, and pings in between")
+    @Test("many senders can send at once: each message arrives whole, with pings in between")
     func senders() async throws {
         try await PythonServer.run { server in
             let connection = try await Self.socket(server, "/count")

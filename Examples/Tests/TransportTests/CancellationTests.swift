@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The cancellation of an exchange", .timeLimit(.minutes(10)))
 struct CancellationTests {
-    @Test("after the header, in the middle of the body")
+    @Test("an exchange can be cancelled in the middle of the answer's body")
     func duringBody() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()
@@ -48,7 +48,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("after the answer, it changes nothing")
+    @Test("a cancellation after the answer changes nothing")
     func afterwards() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()

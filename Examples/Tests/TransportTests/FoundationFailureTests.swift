@@ -17,7 +17,7 @@ struct FoundationFailureTests {
     #if os(Linux)
         // Foundation refuses every IPv6 literal there, server or not; should that end, these become "cannot connect".
         @Test(
-            "an IPv6 literal, where nobody listens or no way leads to: not sent",
+            "a request to an IPv6 literal that cannot be reached is not sent",
             arguments: ["http://[::1]:1/", "http://[2001:db8::1]/"]
         )
         func literal(text: String) async throws {
@@ -26,7 +26,7 @@ struct FoundationFailureTests {
             #expect(failure == Failure(code: .badURL, delivery: .notSent))
         }
     #else
-        @Test("an IPv6 literal at which nobody listens: not sent")
+        @Test("a request to an IPv6 literal where nobody listens is not sent")
         func literal() async throws {
             let url = try #require(URL(string: "http://[::1]:1/"))
             #expect(

@@ -37,7 +37,7 @@ struct LimitTests {
         #expect(try await answer(Data(head.utf8) + zeros).body == Data(count: 100_000))
     }
 
-    @Test("exactly the limit is taken")
+    @Test("a body of exactly the limit is accepted")
     func exact() async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()

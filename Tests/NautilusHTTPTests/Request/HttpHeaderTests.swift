@@ -59,7 +59,7 @@ struct HttpHeaderTests {
         #expect(HttpHeader().merging(other) == other)
     }
 
-    @Test("merging thousands of fields goes the same way", arguments: [16, 17, 5_000])
+    @Test("merging thousands of header fields takes their values in place of one's own", arguments: [16, 17, 5_000])
     func mergingMany(count: Int) {
         let fields = { (value: String) in (0..<count).map { HttpHeader.Field(name: .init("X-\($0)"), value: value) } }
         let base = HttpHeader([.init(name: "A", value: "1")] + fields("old") + [.init(name: "B", value: "2")])

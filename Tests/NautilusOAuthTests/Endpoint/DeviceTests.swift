@@ -180,7 +180,7 @@ struct DeviceTests {
     }
 
     @Test(
-        "what no further poll can mend ends the polling",
+        "an error that no further poll can change ends the polling",
         arguments: [
             (.json(["error": "access_denied"], status: 400), .accessDenied),
             (.json(["error": "expired_token"], status: 400), .deviceCodeExpired),

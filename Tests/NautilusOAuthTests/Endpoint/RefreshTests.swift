@@ -110,7 +110,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "what certainly did not run is repeated, and the second answer is taken",
+        "a token request that certainly did not run is repeated, and the second answer counts",
         arguments: [
             (.fail(.cannotConnectToHost, delivery: .notSent), .milliseconds(500)),
             (.status(429), .milliseconds(500)),

@@ -51,7 +51,7 @@ struct RevocationTests {
         #expect(error?.kind == (isUnsupported ? nil : .unavailable))
     }
 
-    @Test("without a refresh token it is the access token, by a client that proves who it is")
+    @Test("a credential without a refresh token has its access token revoked, by an authenticated client")
     func accessToken() async {
         let client = OAuthClient(id: "app", authentication: .basic(secret: "s"))
         let (error, transport) = await Self.revoke(

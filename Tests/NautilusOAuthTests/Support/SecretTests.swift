@@ -21,7 +21,7 @@ struct SecretTests {
         #expect(draws.withLock { $0.isEmpty })
     }
 
-    @Test("the system draws another secret each time")
+    @Test("each secret that the system draws is different")
     func system() {
         let secrets = (0..<100).map { _ in Randomness.system.secret().text }
         #expect(Set(secrets).count == 100)

@@ -31,7 +31,7 @@ struct FollowingTests {
         }
     }
 
-    @Test("one that is up to date is followed, whatever is not")
+    @Test("a look that is up to date is followed, whatever else is out of date")
     func look() async throws {
         try await TokenWorld.run { world in
             let session = try await world.signedIn("anna")

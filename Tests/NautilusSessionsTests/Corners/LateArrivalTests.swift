@@ -19,7 +19,7 @@ struct LateArrivalTests {
         return (store, here, there)
     }
 
-    @Test("after the user has signed out elsewhere, and the next one has signed in, ends neither")
+    @Test("a late save after a sign-out and a sign-in elsewhere ends neither session")
     func nextUserDuringSave() async throws {
         try await TokenWorld.run { world in
             let (store, here, there) = try await Self.slowStore(in: world)
@@ -38,7 +38,7 @@ struct LateArrivalTests {
         }
     }
 
-    @Test("after the credential was refreshed elsewhere does not have the old one sent once more")
+    @Test("a late save after a refresh elsewhere does not have the old credential sent again")
     func refreshedDuringNote() async throws {
         try await TokenWorld.run { world in
             let (store, here, there) = try await Self.slowStore(in: world)

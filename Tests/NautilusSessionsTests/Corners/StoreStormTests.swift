@@ -18,7 +18,7 @@ struct StoreStormTests {
     }
 
     @Test(
-        "the same while users change before the changes of before are stored",
+        "calls belong to one user even while users change faster than the changes are stored",
         arguments: [true, false],
         [Duration.zero, .seconds(20)]
     )
@@ -27,7 +27,7 @@ struct StoreStormTests {
     }
 
     @Test(
-        "the same where a read may show what was stored seconds before",
+        "calls belong to one user even if a read may show what was stored seconds before",
         arguments: [Duration.seconds(1), .seconds(20), .seconds(200)]
     )
     func lagging(lag: Duration) async throws {

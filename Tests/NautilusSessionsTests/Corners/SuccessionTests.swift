@@ -55,7 +55,7 @@ struct SuccessionTests {
         }
     }
 
-    @Test("the same where each user takes the place of the one before, and the server is asked to forget that")
+    @Test("a late refresh of each replaced user is revoked when every sign-in revokes the user before")
     func lateRefreshOfReplaced() async throws {
         try await TokenWorld.run { world in
             let session = world.process(Self.slowRules(world))

@@ -126,7 +126,7 @@ struct BearerTokenTests {
         }
     }
 
-    @Test("without a refresh token serves until the server rejects it, and then the session ends")
+    @Test("a bearer token without a refresh token serves until the server rejects it, which ends the session")
     func noRefreshToken() async throws {
         try await World.run { world in
             try await world.signIn(#"{"access_token": "b", "expires_in": 3600}"#)

@@ -61,7 +61,7 @@ struct CredentialFormatTests {
         #expect(try Self.read(CredentialFormat.encode(negative, for: Self.key, place: Self.place)).unanswered == 0)
     }
 
-    @Test("cut off anywhere, it is damaged")
+    @Test("a stored credential that is cut off anywhere is damaged")
     func truncated() {
         let whole = Data(StoredText.current.utf8)
         for count in 0..<whole.count {

@@ -34,7 +34,7 @@ struct FeedTypeTests {
     }
 
     @Test(
-        "F12a: another type, or none that is valid, is no feed",
+        "F12a: an answer of another type, or of no valid type, is no feed",
         arguments: [["text/event-stream", "text/html"], ["x"], []]
     )
     func isNone(types: [String]) async throws {

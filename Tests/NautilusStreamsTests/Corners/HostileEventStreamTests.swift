@@ -77,7 +77,7 @@ struct HostileEventStreamTests {
     /// When a stream of which no connection serves is asked, without jitter: the delays double up to 20 s.
     private static let growing = seconds(0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 51.5, 71.5, 91.5)
 
-    @Test("C4: one that ends each connection at once is asked ever more slowly, for nothing, up to the limit")
+    @Test("C4: a server that ends each connection at once is asked ever more slowly, at no cost, up to the limit")
     func endsAtOnce() async throws {
         let story = try await read(tries: 9) { _, _ in .events() }
         #expect(story.starts == Self.growing)
@@ -148,7 +148,7 @@ struct HostileEventStreamTests {
         #expect(story.bytesRead <= 5 * (1 << 16))
     }
 
-    @Test("C4: empty answers and 503s in turn come ever more slowly, for nothing")
+    @Test("C4: empty answers and 503s in turn are requested ever more slowly, at no cost")
     func alternating() async throws {
         let story = try await read(tries: 9) { number, _ in number.isMultiple(of: 2) ? .failure : .events() }
         #expect(story.starts == Self.growing)

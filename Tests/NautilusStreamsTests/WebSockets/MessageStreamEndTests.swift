@@ -98,7 +98,7 @@ struct MessageStreamEndTests: WebSocketSuite {
     }
 
     @Test(
-        "what has come is read to its end, also when a sender finds out first that the connection is gone",
+        "messages that have come are all read, even if a sender notices first that the connection is gone",
         arguments: [0, 1]
     )
     func unread(readBefore: Int) async throws {

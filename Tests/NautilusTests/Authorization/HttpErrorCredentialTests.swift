@@ -41,7 +41,7 @@ struct HttpErrorCredentialTests {
     }
 
     @Test(
-        "B16: insufficient_scope does not",
+        "B16: a rejection for insufficient_scope does not ask for another credential",
         arguments: [
             #"Bearer error="insufficient_scope", scope="a b""#, "bearer ERROR=insufficient_scope",
             #"Basic realm="a, b", Bearer error="insufficient_scope""#,

@@ -48,7 +48,7 @@ struct OriginPausesTests {
     }
 
     @Test(
-        "other origins do not pause",
+        "a pause of one origin does not pause others",
         arguments: ["https://api.example.com:8443", "http://api.example.com", "https://example.com"]
     )
     func others(url: String) async throws {

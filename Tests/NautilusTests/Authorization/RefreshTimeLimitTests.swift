@@ -88,7 +88,7 @@ struct RefreshTimeLimitTests {
         await eventually("the timer has gone") { clock.sleeperCount == 0 }
     }
 
-    @Test("what is asked of a refresh before its tasks have been handed in is done then", arguments: [true, false])
+    @Test("cancelling or ending a refresh before its tasks are handed in takes effect then", arguments: [true, false])
     func handedInLate(isCancelled: Bool) {
         let (first, refreshEnd) = AsyncStream<Void>.makeStream()
         let (second, timerEnd) = AsyncStream<Void>.makeStream()

@@ -68,7 +68,7 @@ struct AwsStandardModeTests {
         #expect(result.quotas == [14, 0, 0])
     }
 
-    @Test("A29: without quota nothing is slept")
+    @Test("A29: without quota a call does not wait")
     func noQuota() async throws {
         let result = try await call(500, quota: 0)
         #expect(result.outcome.error?.kind == .status(500))

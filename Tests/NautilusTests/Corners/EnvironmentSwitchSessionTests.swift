@@ -62,7 +62,7 @@ struct EnvironmentSwitchSessionTests {
         }
     }
 
-    @Test("two connections of a web socket", arguments: Coordinators.allCases)
+    @Test("a new environment between connections of a web socket lets no token stray", arguments: Coordinators.allCases)
     func socket(coordinators: Coordinators) async throws {
         try await expectNoStrays(coordinators, ending: "2", exchanges: 4) { service in
             let chat = try await ChatStream().schedule(with: service)

@@ -51,7 +51,7 @@ struct RefreshOutageTests {
     }
 
     @Test(
-        "what comes during the cool-down, unsent, waits with the others for the same refresh",
+        "calls that begin during a cool-down wait unsent for the same refresh as the others",
         arguments: TokenWorld.seeds
     )
     func comesDuringCoolDown(seed: UInt64) async throws {

@@ -149,7 +149,7 @@ struct RejectionTests {
         #expect(story.count { $0.hasPrefix("200 ok") } == 2)
     }
 
-    @Test("C22: the other send of a hedge is waited for", arguments: Form.allCases)
+    @Test("C22: a hedged call waits for its other send after a rejection", arguments: Form.allCases)
     func hedging(form: Form) async throws {
         let answers: [Answer] = [.failure(503, after: .milliseconds(200)), .success(after: .milliseconds(500))]
         let story = try await story(form, answers) { _ in

@@ -79,7 +79,7 @@ struct SentKeyTests {
         #expect(server.executed.withLock { $0 } == ["action=token", "action=charge"])
     }
 
-    @Test("the other way: drawn keys; the helper comes first")
+    @Test("an order and a helper with the same path get two drawn keys, even if the helper comes first")
     func rpcDrawn() async throws {
         struct Unkeyed: Request {
             typealias Result = String

@@ -89,7 +89,7 @@ struct JsonRequestTests {
         }
     }
 
-    @Test("the same decoding is chosen through `any Request`")
+    @Test("a request as `any Request` decodes in the same way")
     func existential() throws {
         func decode(_ request: some Request, _ text: String) throws -> Any { try request.decode(Data(text.utf8)) }
         #expect(try decode(Text(), #""x""#) as? String == #""x""#)

@@ -31,7 +31,7 @@ struct NetworkStageTests {
     }
 
     @Test(
-        "one that is sent to another host by an interceptor has no credential",
+        "a request that an interceptor sends to another host has no credential",
         arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
     )
     func otherHost(stage: InterceptorTier.NetworkStage) async throws {
@@ -55,7 +55,7 @@ struct NetworkStageTests {
     }
 
     @Test(
-        "nothing is sent by a `next` that is called once the send is over",
+        "a `next` that is called after the send has ended sends nothing",
         arguments: [InterceptorTier.NetworkStage.changing, .signing, .network]
     )
     func kept(stage: InterceptorTier.NetworkStage) async throws {

@@ -111,7 +111,7 @@ struct ComposedRetrierTests {
         #expect(passed.withLock { $0 } == ["retry", "first", "second", "retry", "first", "second"])
     }
 
-    @Test("when all refuse, the trace has the last reason that was given, and whose it was")
+    @Test("when all composed retriers refuse, the trace has the last reason and the retrier that gave it")
     func refusalReason() async throws {
         let transport = ScriptedTransport(.status(404))
         let silent = ScriptedRetrier.factory { _, _ in false }

@@ -71,7 +71,7 @@ struct RetrierSuccessTests {
         #expect(try await entries(retries: 2, transport) == ["first", "second"])
     }
 
-    @Test("nothing when it fails, be it after a good answer")
+    @Test("a call that fails deposits nothing, even after a good answer")
     func failure() async throws {
         #expect(try await entries(ScriptedTransport(.status(404))) == [])
         let only = Listening("only", log)
@@ -90,7 +90,7 @@ struct RetrierSuccessTests {
     }
 
     @Test(
-        "nothing when an interceptor has made the success: from nothing, of a failure, of a bad answer",
+        "a success that an interceptor has made deposits nothing, whatever it was made from",
         arguments: [
             (ScriptedReply.reply(text: "ok"), { @Sendable (_: Int?) in true }, false),
             (.fail(.networkConnectionLost), { @Sendable _ in false }, false),
@@ -103,7 +103,7 @@ struct RetrierSuccessTests {
         #expect(entries == (deposits ? ["first", "second"] : []))
     }
 
-    @Test("nothing when a hook has fulfilled it")
+    @Test("a call that a hook has fulfilled deposits nothing")
     func fulfilled() async throws {
         struct Remembering: ServiceHook {
             func onSchedule<R: Request>(_ request: R) async throws -> HttpResponse<R.Result>? {

@@ -102,7 +102,7 @@ struct StatusRetryTests {
         #expect(transport.count == 2)
     }
 
-    @Test("A12: what another attempt does not mend is not retried", arguments: [400, 404, 409, 422, 501])
+    @Test("A12: a status that another attempt would not change is not retried", arguments: [400, 404, 409, 422, 501])
     func finalStatus(_ status: Int) async throws {
         let transport = ScriptedTransport(.status(status), afterLast: .repeat)
         let outcome = try await outcome(of: Ping.get, transport)

@@ -44,7 +44,7 @@ struct OverridingTests {
         }
     }
 
-    @Test("nothing overridden is the base service, typed error and all")
+    @Test("`with` without a change behaves like the base service, typed error included")
     func nothing() async throws {
         let transport = ScriptedTransport(.status(503), .status(503), .status(404))
         let service = Original(transport: transport).with { _ in }

@@ -38,7 +38,7 @@ struct CircuitBreakerTests {
         return breaker
     }
 
-    @Test("once open it refuses at once: nothing is sent, and the error and its trace say why and until when")
+    @Test("an open circuit refuses at once: nothing is sent, and the error and its trace say why and until when")
     func refusal() async throws {
         let clock = ManualClock()
         let breaker = try await Self.opened(clock)
@@ -210,7 +210,7 @@ struct CircuitBreakerTests {
         #expect(none.state(of: trafficOrigin) == .open(remaining: .milliseconds(1)))
     }
 
-    @Test("another origin has a circuit of its own, and a URL without one passes")
+    @Test("each origin has a circuit of its own, and a URL without an origin passes")
     func origins() async throws {
         let breaker = try await Self.opened(ManualClock())
         #expect(await breaker.outcome(of: try .test("https://api.example.com:8443/")) { .test() } == "200")

@@ -192,7 +192,7 @@ struct CircuitMachineTests {
         #expect(machine.visibleState(at: .seconds(10)) == .open(remaining: .seconds(5)))
     }
 
-    @Test("after a probe has closed it, nothing of before counts")
+    @Test("after a probe has closed the circuit, no earlier outcome counts")
     func fresh() {
         var (machine, stale, probe, now) = Self.machine(.probing)
         Self.end(&machine, probe, .success, now)

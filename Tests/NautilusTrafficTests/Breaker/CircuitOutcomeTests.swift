@@ -39,7 +39,7 @@ struct CircuitOutcomeTests {
     }
 
     @Test(
-        "of the failures, those count that say something of the server",
+        "only failures that say something about the server count for a circuit",
         arguments: [
             (FailureKind.timeout(.seconds(1)), OriginVerdict.failure), (.deadline(.seconds(1)), .nothing),
             (.transport(.cannotConnectToHost), .failure), (.transport(.networkConnectionLost), .failure),

@@ -117,7 +117,7 @@ struct HedgeRulesTests {
     }
 
     @Test(
-        "one that has less time than attempts usually take is not made",
+        "a second send is not made if less time is left than attempts usually take",
         arguments: [
             (Ping(deadline: .milliseconds(150)), true), (Ping(deadline: .nanoseconds(149_999_999)), false),
             (Ping(timeout: .milliseconds(150)), true), (Ping(timeout: .nanoseconds(149_999_999)), false),

@@ -23,7 +23,7 @@ struct LatencySamplesTests {
         #expect(LatencySamples().quantile(0.5) == nil)
     }
 
-    @Test("sorted as they come, they are what sorting them all would make")
+    @Test("samples that are sorted as they come are in the order of a full sort")
     func sorted() {
         var generator = SeededSamples(state: 7)
         var samples = LatencySamples()

@@ -65,7 +65,7 @@ struct ConcurrencyLimitTests {
         #expect(server.names == order)
     }
 
-    @Test("beyond those who may wait, a request fails at once, unsent", arguments: [0, 1, 3])
+    @Test("a request fails at once, unsent, when the queue is full", arguments: [0, 1, 3])
     func bound(maxWaiting: Int) async throws {
         let limit = ConcurrencyLimit(1, maxWaiting: maxWaiting)
         for name in 0...maxWaiting { _ = try await start("\(name)", on: limit) }

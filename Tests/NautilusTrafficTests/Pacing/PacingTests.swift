@@ -180,7 +180,7 @@ struct PacingTests {
         }
     }
 
-    @Test("beyond those who may wait, and past what anybody waits for, a call fails at once, unsent")
+    @Test("a call fails at once, unsent, when the queue is full or its wait would be too long")
     func refusals() async throws {
         try await simulate { simulation in
             let world = World(simulation.clock, maxWaiting: 1) { _, count in
@@ -301,7 +301,7 @@ struct PacingTests {
         }
     }
 
-    @Test("other origins do not wait, and a URL without one passes")
+    @Test("pacing of one origin does not delay others, and a URL without an origin passes")
     func origins() async throws {
         let pacing = Pacing(clock: ManualClock())
         _ = await pacing.outcome(of: trafficRequest) { .test(429, header: ["Retry-After": "5"]) }

@@ -41,7 +41,7 @@ struct OriginTableTests {
         #expect([7, 256, 8].map { value($0, in: table) } == ["value 7", "value 256", nil])
     }
 
-    @Test("what has some worth is kept until there are too many; then the least goes, and what somebody needs stays")
+    @Test("entries of some worth stay until there are too many; then the least worthy goes, but none in use")
     func bounded() {
         var table = Table()
         let worth = { (value: String) -> OriginWorth in
@@ -61,7 +61,7 @@ struct OriginTableTests {
         )
     }
 
-    @Test("when somebody needs all it grows, and looks again only when it has doubled")
+    @Test("a table whose entries are all in use grows, and looks again only when it has doubled")
     func growing() {
         var table = Table()
         var looks = 0

@@ -10,7 +10,7 @@ struct AesGcmCipherTests {
     private let key = CredentialKey(issuer: "https://api.example")
     private let stored = StoredCredential(session: UUID(), content: Data(#"{"value":"s3cret"}"#.utf8))
 
-    @Test("keeps nothing in plain text, and gives it back to the same key only")
+    @Test("an AES-GCM cipher keeps nothing in plain text, and decrypts with the same key only")
     func files() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (own, other) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
@@ -24,7 +24,7 @@ struct AesGcmCipherTests {
         }
     }
 
-    @Test("notices every changed bit, and another context")
+    @Test("an AES-GCM cipher notices every changed bit, and another context")
     func changed() throws {
         let cipher = AesGcmCipher(key: SymmetricKey(size: .bits256))
         let sealed = try cipher.seal(stored.content, context: Data("anna".utf8))

@@ -93,7 +93,7 @@ struct ClosingTests {
     }
 
     @Test(
-        "what has come before the connection ended is heard, though a sender finds that out first",
+        "messages that came before the connection ended are read, even if a sender notices the end first",
         arguments: [true, false]
     )
     func endFoundBySender(isClosed: Bool) async throws {

@@ -43,7 +43,7 @@ struct FailureTests {
     }
 
     @Test(
-        "what must not go on the wire is refused before anything is sent",
+        "a request that must not go on the wire is refused before anything is sent",
         arguments: [
             (["X Name": "a"], .headerName),
             (["X-Name": "a\r\nX-Other: b"], .headerValue(name: "X-Name")),

@@ -86,7 +86,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("another status is an answer, with its header and its body up to the limit", arguments: [3, 4, 5])
+    @Test("a status other than 101 is an answer, with its header and its body up to the limit", arguments: [3, 4, 5])
     func declined(limit: Int) async throws {
         try await ScriptedServer.run { connection in
             _ = try await connection.readRequest()

@@ -13,7 +13,7 @@ struct BodyTests {
     }
 
     @Test(
-        "small ones, with their type and their length",
+        "small bodies are sent with their type and their length",
         arguments: [
             (HttpBody.json(["a": 1]), "application/json", #"{"a":1}"#),
             (.form(["q": "a b&c", "n": "ü"]), "application/x-www-form-urlencoded", "q=a%20b%26c&n=%C3%BC"),

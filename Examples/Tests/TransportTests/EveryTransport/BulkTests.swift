@@ -91,7 +91,7 @@ struct BulkTests {
         #expect(memory.growth < ResidentMemory.limit)
     }
 
-    @Test("cut at random points, a file is the same", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("a file that is sent in random pieces arrives unchanged", arguments: 1...5 as ClosedRange<UInt64>)
     func cut(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let bytes = Data((0..<250_000).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) })

@@ -22,7 +22,7 @@ struct PkceChallengeTests {
         #expect(hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == digest)
     }
 
-    @Test("the example of RFC 7636, appendix B")
+    @Test("the challenge is that of the example in RFC 7636, appendix B")
     func example() {
         let challenge = PkceChallenge(verifier: OAuthBench.verifier)
         #expect(challenge.digest == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
@@ -43,7 +43,7 @@ struct PkceChallengeTests {
     }
 
     @Test(
-        "what cannot be a digest is no challenge",
+        "a text that cannot be a digest is no challenge",
         arguments: ["", String(repeating: "a", count: 42), String(repeating: "a", count: 42) + "="]
     )
     func malformed(digest: String) {
