@@ -96,7 +96,8 @@ let package = Package(
         ),
         .testTarget(
             name: "NautilusTrafficTests",
-            dependencies: ["Nautilus", "NautilusTraffic", "NautilusTesting", "TestSupport"]
+            dependencies: ["Nautilus", "NautilusTraffic", "NautilusTesting", "TestSupport"],
+            exclude: excluded
         ),
         .testTarget(
             name: "NautilusCachingTests",
