@@ -39,74 +39,63 @@ struct GuardedRefresh: Sendable {
     }
 }
 
-/// The tasks of one refresh, its work and its timer, which may be cancelled before they have been handed in.
-final class RefreshTasks: Sendable {
-    private struct State {
-        var refresh: Task<Void, Never>?
-        var timer: Task<Void, Never>?
-        var isCancelled = false
-        var hasEnded = false
+/// A task that may be cancelled before it has been handed in.
+private final class LateTask: Sendable {
+    private let state = Locked<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
+
+    func handIn(_ task: Task<Void, Never>) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
     }
 
-    private let state = Locked(State())
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
+}
+
+/// The tasks of one refresh, its work and its timer.
+struct RefreshTasks: Sendable {
+    private let refresh = LateTask()
+    private let timer = LateTask()
 
     /// Takes over the two tasks, and applies any cancellation or end that came before them.
     func handIn(refresh: Task<Void, Never>, timer: Task<Void, Never>) {
-        let (isCancelled, hasEnded) = state.withLock { state in
-            (state.refresh, state.timer) = (refresh, timer)
-            return (state.isCancelled, state.hasEnded)
-        }
-        if isCancelled { refresh.cancel() }
-        if isCancelled || hasEnded { timer.cancel() }
+        self.refresh.handIn(refresh)
+        self.timer.handIn(timer)
     }
 
     /// Cancels the refresh: its result is no longer wanted.
     func cancel() {
-        let (refresh, timer) = state.withLock { state in
-            state.isCancelled = true
-            return (state.refresh, state.timer)
-        }
-        refresh?.cancel()
-        timer?.cancel()
+        refresh.cancel()
+        timer.cancel()
     }
 
     /// Notes that the refresh has ended, and cancels its timer.
-    func end() {
-        let timer = state.withLock { state in
-            state.hasEnded = true
-            return state.timer
-        }
-        timer?.cancel()
-    }
+    func end() { timer.cancel() }
 }
 
-/// Starts the refresh that calls wait for during a cool-down; it may be stopped before its timer is handed in.
+/// Starts the refresh that calls wait for during a cool-down.
 final class RefreshAlarm: Sendable {
     /// When the alarm rings, on the coordinator's stopwatch.
     let time: Duration
-    private let state = Locked<(timer: Task<Void, Never>?, isStopped: Bool)>((nil, false))
+    private let timer = LateTask()
 
     init(time: Duration) {
         self.time = time
     }
 
     /// Takes over the timer.
-    func handIn(_ timer: Task<Void, Never>) {
-        let isStopped = state.withLock { state in
-            state.timer = timer
-            return state.isStopped
-        }
-        if isStopped { timer.cancel() }
-    }
+    func handIn(_ timer: Task<Void, Never>) { self.timer.handIn(timer) }
 
     /// Stops the alarm: the refresh is due at another time, or not at all.
-    func stop() {
-        let timer = state.withLock { state in
-            state.isStopped = true
-            return state.timer
-        }
-        timer?.cancel()
-    }
+    func stop() { timer.cancel() }
 }
 
 /// A task that waits for a refresh.
