@@ -12,39 +12,13 @@ import Nautilus
 /// Source: Finagle's `RetryBudget`, in which every call makes a deposit. Here only successes do, so that an outage
 /// leaves no more than the minimum.
 public final class RatioBudget: RetryBudget {
-    /// The balance of retries and successes in the last seconds, in ten slices of the time to live.
-    private struct Window: Sendable {
-        static let sliceCount: Int64 = 10
-
-        private var slices = [Int64](repeating: 0, count: Int(sliceCount))
-        private(set) var latest: Int64 = 0
-        private(set) var sum: Int64 = 0
-
-        /// Forgets the slices that have expired when slice `number` is current.
-        mutating func advance(to number: Int64) {
-            // Threads may come in a different order than they read the clock.
-            guard number > latest else { return }
-            for step in 1...min(number - latest, Self.sliceCount) {
-                let index = Int((latest + step) % Self.sliceCount)
-                sum -= slices[index]
-                slices[index] = 0
-            }
-            latest = number
-        }
-
-        /// Adds to the current slice.
-        mutating func add(_ amount: Int64) {
-            slices[Int(latest % Self.sliceCount)] += amount
-            sum += amount
-        }
-    }
-
     private struct Windows: Sendable {
-        var window = Window()
+        /// The balance of retries and successes in the last seconds, in ten slices of the time to live.
+        var window = SlidingSum()
         /// The window of retries that the server has asked for.
-        var requested = Window()
+        var requested = SlidingSum()
 
-        subscript(reason: RetryCost.Reason) -> Window {
+        subscript(reason: RetryCost.Reason) -> SlidingSum {
             get { reason.isRequested ? requested : window }
             _modify {
                 if reason.isRequested { yield &requested } else { yield &window }
@@ -87,7 +61,7 @@ public final class RatioBudget: RetryBudget {
         clock: any Clock<Duration> = DefaultClock.current
     ) {
         let timeToLive = max(.milliseconds(10), timeToLive.clampedToCentury)
-        self.slice = timeToLive / Int(Window.sliceCount)
+        self.slice = timeToLive / Int(SlidingSum.sliceCount)
         self.depositOfSuccess = Self.amount(ratio, limit: 1000)
         // A hundred years of a million retries a second, in millionths, do not fit into 64 bits.
         let reserve = Double(Self.amount(minimumRetriesPerSecond, limit: 1_000_000)) * (timeToLive / .seconds(1))
