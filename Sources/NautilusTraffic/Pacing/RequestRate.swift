@@ -28,10 +28,8 @@ public struct RequestRate: Hashable, Sendable {
 
 /// The times of the last requests: as many as may go within a rate's period.
 ///
-/// A request has the time at which it was let go, and from when it goes out the time of that. The rate is then kept for
-/// every stretch of time as long as the period, and so for a server that counts in windows of its own as well: of more
-/// requests than allowed, the one that was let go last would have found all others with a time less than the period
-/// ago. That takes no more than that none goes out as late as a period after it was let go.
+/// A request has the time at which it was let go. The rate is kept for every stretch of time as long as the period, and
+/// so for a server that counts in windows of its own as well, if each request goes out soon after it was let go.
 struct RecentStarts: Sendable {
     private let rate: RequestRate
     /// The times, in order; a ring once it is full.
@@ -45,17 +43,12 @@ struct RecentStarts: Sendable {
     /// When none of the times counts any more; nil when there are none.
     var lastEnd: Duration? { times.max().map { $0 + rate.period } }
 
-    /// The place of the latest of the times, but for so many; nil beyond the oldest.
-    private func place(ofLatest skipped: Int) -> Int? {
-        skipped < times.count ? (oldest + times.count - 1 - skipped) % times.count : nil
-    }
-
     /// Notes that a request goes.
     ///
     /// - Returns: Its time: not before that of another, though the clock was read before the lock was taken.
     @discardableResult
     mutating func note(_ now: Duration) -> Duration {
-        let now = place(ofLatest: 0).map { max(times[$0], now) } ?? now
+        let now = times.isEmpty ? now : max(times[(oldest + times.count - 1) % times.count], now)
         if times.count < rate.count {
             times.append(now)
         } else {
@@ -63,26 +56,6 @@ struct RecentStarts: Sendable {
             oldest = (oldest + 1) % rate.count
         }
         return now
-    }
-
-    /// Notes that a request goes now that was let go at `start`; in a time that is as short as the number of requests
-    /// that were let go since.
-    ///
-    /// - Returns: Its time from here on.
-    mutating func move(_ start: Duration, to now: Duration) -> Duration {
-        var newer = 0
-        while let place = place(ofLatest: newer), times[place] > start { newer += 1 }
-        // If it no longer counts, it counts again.
-        guard let own = place(ofLatest: newer), times[own] == start else { return note(now) }
-        var (last, latest) = (own, start)
-        while newer > 0 {
-            newer -= 1
-            guard let place = place(ofLatest: newer) else { break }
-            (times[last], latest) = (times[place], times[place])
-            last = place
-        }
-        times[last] = max(latest, now)
-        return times[last]
     }
 
     /// Takes back the note of a request that has not gone.

@@ -83,22 +83,6 @@ struct RequestRateTests {
         #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(12)) } == [14, 21, 22].map { .seconds($0) })
     }
 
-    @Test("a rate of the client's own counts a request from when it goes out, rather than from when it was let go")
-    func moved() {
-        var starts = RecentStarts(.requests(3, per: .seconds(10)))
-        for time in [1, 4, 5, 11] { starts.note(.seconds(time)) }
-        // The latest, one between others, and one that is not there, which takes the place of the oldest.
-        #expect(starts.move(.seconds(11), to: .seconds(12)) == .seconds(12))
-        #expect(starts.move(.seconds(4), to: .seconds(13)) == .seconds(13))
-        #expect((0...3).map { starts.slot(ahead: $0, at: .seconds(13)) } == [15, 22, 23, 25].map { .seconds($0) })
-        #expect(starts.move(.milliseconds(12_500), to: .seconds(16)) == .seconds(16))
-        #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(16)) } == [22, 23, 26].map { .seconds($0) })
-        // The clock was read before another request took the lock.
-        #expect(starts.move(.seconds(12), to: .seconds(14)) == .seconds(16))
-        #expect(starts.note(.seconds(15)) == .seconds(16))
-        #expect((0...2).map { starts.slot(ahead: $0, at: .seconds(16)) } == [26, 26, 26].map { .seconds($0) })
-    }
-
     @Test("a client's own rate takes a value that makes no sense for the nearest valid one")
     func limits() {
         #expect(RequestRate.requests(0, per: .seconds(1)).count == 1)
