@@ -22,23 +22,6 @@ public struct Backoff: Sendable {
         Backoff(growth: .step { _ in delay }, cap: delay, jitter: jitter)
     }
 
-    /// `base`, `base + increment`, `base + 2 × increment`, … up to `cap`.
-    ///
-    /// - Parameters:
-    ///   - base: The first delay. Default: 0.5 s, as in ``exponential(base:factor:cap:jitter:)``.
-    ///   - increment: How much longer each delay is than the one before. Default: 0.5 s, the same as `base`, so that
-    ///     the second delay is twice the first.
-    ///   - cap: The longest delay before jitter. Default: 20 s, as in ``exponential(base:factor:cap:jitter:)``.
-    ///   - jitter: How delays are randomised. Default: full: clients that failed together must not come back together.
-    public static func linear(
-        base: Duration = .milliseconds(500),
-        increment: Duration = .milliseconds(500),
-        cap: Duration = .seconds(20),
-        jitter: Backoff.Jitter = .full
-    ) -> Backoff {
-        Backoff(growth: .step { base.plus(increment, times: Double($0 - 1), cap: cap) }, cap: cap, jitter: jitter)
-    }
-
     /// `base`, `base × factor`, `base × factor²`, … up to `cap`.
     ///
     /// - Parameters:
@@ -137,11 +120,6 @@ extension Duration {
     /// `self × factor^power`, at most `cap`; computed in floating point first, since a Duration traps on overflow.
     fileprivate func multiplied(by factor: Double, power: Int, cap: Duration) -> Duration {
         .seconds(inSeconds * .pow(factor, power), cap: cap)
-    }
-
-    /// `self + increment × count`, at most `cap`.
-    fileprivate func plus(_ increment: Duration, times count: Double, cap: Duration) -> Duration {
-        .seconds(inSeconds + increment.inSeconds * count, cap: cap)
     }
 
     /// A duration of at least zero and at most `cap`, also for infinity and NaN.
