@@ -1,5 +1,6 @@
 #if canImport(Security)
     import Foundation
+    import Nautilus
     import Security
 
     /// Keeps credentials in the keychain of Apple's platforms, one generic password each.
@@ -19,7 +20,7 @@
         private let locks: LockFolder
         /// The keychain runs in another process, which may take its time; this queue waits, so that Swift's few threads
         /// never do.
-        private let queue = DispatchQueue(label: "nautilus.keychain-store", qos: .userInitiated)
+        private let queue = BlockingQueue(label: "nautilus.keychain-store")
 
         /// Keeps credentials in the keychain, and locks in a folder, since the keychain has no locks.
         ///
@@ -40,7 +41,7 @@
         ///
         /// - Throws: ``CredentialStoreError``.
         public func load(_ key: CredentialKey) async throws(CredentialStoreError) -> StoredCredential? {
-            try await run { () throws(CredentialStoreError) in
+            try await queue.run { () throws(CredentialStoreError) in
                 while let mark = try self.mark(key, "load"), let stored = try self.stored(key) {
                     if try self.isEnded(stored.session, key) { return nil }
                     // A delete in between has removed the note of the session's end along with the item.
@@ -60,7 +61,7 @@
             _ session: UUID,
             for key: CredentialKey
         ) async throws(CredentialStoreError) -> StoredCredential? {
-            try await run { () throws(CredentialStoreError) in
+            try await queue.run { () throws(CredentialStoreError) in
                 var added = self.end(of: session, key)
                 added[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
                 let status = SecItemAdd(added as CFDictionary, nil)
@@ -74,14 +75,14 @@
         ///
         /// - Throws: ``CredentialStoreError``.
         public func isEnded(_ session: UUID, for key: CredentialKey) async throws(CredentialStoreError) -> Bool {
-            try await run { () throws(CredentialStoreError) in try self.isEnded(session, key) }
+            try await queue.run { () throws(CredentialStoreError) in try self.isEnded(session, key) }
         }
 
         /// Replaces the stored record.
         ///
         /// - Throws: ``CredentialStoreError``; the previous record is still there then.
         public func save(_ stored: StoredCredential, for key: CredentialKey) async throws(CredentialStoreError) {
-            try await run { () throws(CredentialStoreError) in
+            try await queue.run { () throws(CredentialStoreError) in
                 let data = try CredentialFormat.encode(stored, for: key, place: Self.service(of: key))
                 try self.checkReplaceable(key)
                 // The modification date alone may be too coarse to tell one save from the next.
@@ -101,7 +102,7 @@
         ///
         /// - Throws: ``CredentialStoreError``.
         public func delete(_ key: CredentialKey) async throws(CredentialStoreError) {
-            try await run { () throws(CredentialStoreError) in
+            try await queue.run { () throws(CredentialStoreError) in
                 try self.checkReplaceable(key)
                 let status = SecItemDelete(self.item(key) as CFDictionary)
                 if status != errSecItemNotFound { try Self.check(status, "delete", key) }
@@ -115,7 +116,7 @@
         /// - Returns: Nil when nothing is stored.
         /// - Throws: ``CredentialStoreError``.
         public func version(of key: CredentialKey) async throws(CredentialStoreError) -> CredentialVersion? {
-            try await run { () throws(CredentialStoreError) in
+            try await queue.run { () throws(CredentialStoreError) in
                 guard let mark = try self.mark(key, "version") else { return nil }
                 let ends = try self.endCount(key)
                 return mark.with(ends > 0 ? "ended \(ends)" : nil)
@@ -225,15 +226,6 @@
                 throw .notPermitted(place: place)
             default: throw .system(operation: operation, place: place, code: Int(status))
             }
-        }
-
-        private func run<Success: Sendable>(
-            _ work: @escaping @Sendable () throws(CredentialStoreError) -> Success
-        ) async throws(CredentialStoreError) -> Success {
-            let result: Result<Success, CredentialStoreError> = await withCheckedContinuation { continuation in
-                queue.async { continuation.resume(returning: Result(catching: work)) }
-            }
-            return try result.get()
         }
     }
 #endif
