@@ -47,8 +47,9 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     public func save(_ stored: StoredCredential, for key: CredentialKey) async throws {
         // An expired record has no credential, so there is nothing to encrypt.
         guard !stored.hasExpired else { return try await base.save(stored, for: key) }
-        let sealed = try cipher.seal(stored.content, context: Self.context(of: stored, key))
-        try await base.save(stored.replacingContent(sealed), for: key)
+        var sealed = stored
+        sealed.content = try cipher.seal(stored.content, context: Self.context(of: stored, key))
+        try await base.save(sealed, for: key)
     }
 
     /// Ends a session in the base store.
@@ -89,7 +90,9 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
     func opened(_ stored: StoredCredential, _ key: CredentialKey) throws(CredentialStoreError) -> StoredCredential {
         guard !stored.hasExpired else { return stored }
         if let content = try? cipher.open(stored.content, context: Self.context(of: stored, key)) {
-            return stored.replacingContent(content)
+            var opened = stored
+            opened.content = content
+            return opened
         }
         // Encrypted bytes are not JSON.
         let isPlain = (try? JSONSerialization.jsonObject(with: stored.content, options: .fragmentsAllowed)) != nil
@@ -111,20 +114,6 @@ public struct EncryptedStore<Base: CredentialStore>: CredentialStore {
 extension EncryptedStore: Redacted {
     /// The type of the base store, but nothing of the cipher, which has the key.
     public var description: String { "EncryptedStore(\(Base.self))" }
-}
-
-extension StoredCredential {
-    fileprivate func replacingContent(_ content: Data) -> StoredCredential {
-        StoredCredential(
-            session: session,
-            number: number,
-            refreshCount: refreshCount,
-            content: content,
-            unanswered: unanswered,
-            hasExpired: hasExpired,
-            cameExpired: cameExpired
-        )
-    }
 }
 
 /// Encrypts what a store keeps, with authentication, as AES-GCM does, and with a key that only the app or its user has.

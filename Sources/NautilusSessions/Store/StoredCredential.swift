@@ -16,7 +16,7 @@ public struct StoredCredential: Hashable, Sendable {
     public let refreshCount: Int
     /// The credential: its JSON, or the form in which a ``CredentialStore`` keeps that JSON. Empty when the session has
     /// expired.
-    public let content: Data
+    public var content: Data
     /// How often the credential has been sent to be refreshed, or was about to be, without a known answer: 0 if it was
     /// never sent. Written before sending, so that it outlives the process.
     public var unanswered: Int

@@ -96,21 +96,11 @@ extension SessionRecord {
     ///
     /// - Throws: The error of the credential's encoding.
     func stored() throws -> StoredCredential {
-        if let content {
-            return StoredCredential(
-                session: session,
-                number: number,
-                refreshCount: refreshCount,
-                content: content,
-                unanswered: unanswered,
-                cameExpired: cameExpired
-            )
-        }
-        return try StoredCredential(
+        StoredCredential(
             session: session,
             number: number,
             refreshCount: refreshCount,
-            credential: credential,
+            content: try content ?? StoredCredential(session: session, credential: credential).content,
             unanswered: unanswered,
             cameExpired: cameExpired
         )
