@@ -29,20 +29,6 @@ public final class RecordingObserver: CallObserver {
         }
     }
 
-    /// How many attempts were started in all calls.
-    public var attemptCount: Int {
-        events.count { event in
-            if case .attemptStarted = event { true } else { false }
-        }
-    }
-
-    /// How many attempts that have ended were sent a second time.
-    public var hedgeCount: Int {
-        events.count { event in
-            if case .attemptEnded(_, let attempt) = event, case .sent? = attempt.hedge { true } else { false }
-        }
-    }
-
     /// How many refreshes were started.
     public var refreshCount: Int {
         events.count { event in
