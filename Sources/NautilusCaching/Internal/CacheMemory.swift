@@ -10,14 +10,8 @@ struct CacheMemory: Sendable {
         var lastUse: Int64
     }
 
-    /// The target of a fetch. The fetch no longer counts once that target has been removed.
-    private struct Fetch: Sendable {
-        let target: CacheTarget
-        let partition: CachePartition
-    }
-
-    /// The target of a revalidation.
-    private struct Revalidation: Hashable, Sendable {
+    /// A target for one account.
+    private struct Place: Hashable, Sendable {
         let target: CacheTarget
         let partition: CachePartition
     }
@@ -29,8 +23,9 @@ struct CacheMemory: Sendable {
     private let limit: Int
     private let maxResponse: Int
     private var entries: [CacheTarget: [Entry]] = [:]
-    private var fetches: [Int64: Fetch] = [:]
-    private var revalidations: Set<Revalidation> = []
+    /// The fetches under way. A fetch no longer counts once its target has been removed.
+    private var fetches: [Int64: Place] = [:]
+    private var revalidations: Set<Place> = []
     private var uses: Int64 = 0
 
     /// The approximate number of bytes in use.
@@ -72,7 +67,7 @@ struct CacheMemory: Sendable {
     /// Begins a fetch. Its answer may be stored unless its target is removed meanwhile.
     mutating func begin(_ target: CacheTarget, _ partition: CachePartition) -> Int64 {
         uses += 1
-        fetches[uses] = Fetch(target: target, partition: partition)
+        fetches[uses] = Place(target: target, partition: partition)
         return uses
     }
 
@@ -136,12 +131,12 @@ struct CacheMemory: Sendable {
 
     /// Whether the caller is to revalidate the target; false while another does.
     mutating func beginRevalidation(_ target: CacheTarget, _ partition: CachePartition) -> Bool {
-        revalidations.insert(Revalidation(target: target, partition: partition)).inserted
+        revalidations.insert(Place(target: target, partition: partition)).inserted
     }
 
     /// Ends a revalidation, whatever its result.
     mutating func endRevalidation(_ target: CacheTarget, _ partition: CachePartition) {
-        revalidations.remove(Revalidation(target: target, partition: partition))
+        revalidations.remove(Place(target: target, partition: partition))
     }
 
     private mutating func remove(_ target: CacheTarget, where isRemoved: (Entry) -> Bool) {
