@@ -107,7 +107,7 @@ enum nautilus_coding_state inflater_run(
     return run(inflate, &inflater->stream, no_flush, input, input_count, output, output_count);
 }
 
-int nautilus_deflater_exists(void) {
+static int deflater_exists(void) {
     pthread_once(&bound, bind_all);
     return deflate_init && deflate && deflate_end;
 }
@@ -119,7 +119,7 @@ struct nautilus_deflater {
 struct nautilus_deflater *nautilus_deflater_create(void) {
     const int default_level = -1, deflated = 8, gzip_window = 31, default_memory = 8, default_strategy = 0;
     // This also binds zlib.
-    if (!nautilus_deflater_exists()) return NULL;
+    if (!deflater_exists()) return NULL;
     struct nautilus_deflater *deflater = calloc(1, sizeof *deflater);
     if (!deflater) return NULL;
     int result = deflate_init(

@@ -83,7 +83,6 @@ enum nautilus_curl_option {
     NAUTILUS_CURL_HTTPPROXYTUNNEL = 61,
     NAUTILUS_CURL_FRESH_CONNECT = 74,
     NAUTILUS_CURL_HTTP_VERSION = 84,
-    NAUTILUS_CURL_BUFFERSIZE = 98,
     NAUTILUS_CURL_NOSIGNAL = 99,
     NAUTILUS_CURL_CONNECT_ONLY = 141,
     NAUTILUS_CURL_CONNECTTIMEOUT_MS = 156,
@@ -98,11 +97,9 @@ enum nautilus_curl_option {
     NAUTILUS_CURL_PROXY = 10004,
     NAUTILUS_CURL_ERRORBUFFER = 10010,
     NAUTILUS_CURL_HTTPHEADER = 10023,
-    NAUTILUS_CURL_SSLCERT = 10025,
     NAUTILUS_CURL_KEYPASSWD = 10026,
     NAUTILUS_CURL_CUSTOMREQUEST = 10036,
     NAUTILUS_CURL_CAINFO = 10065,
-    NAUTILUS_CURL_SSLKEY = 10087,
     NAUTILUS_CURL_CAPATH = 10097,
     NAUTILUS_CURL_COPYPOSTFIELDS = 10165,
     NAUTILUS_CURL_PROXYUSERNAME = 10175,
@@ -126,10 +123,8 @@ enum nautilus_curl_info {
     NAUTILUS_CURL_INFO_HTTP_CONNECTCODE = 0x200016,
     NAUTILUS_CURL_INFO_NUM_CONNECTS = 0x20001A,
     NAUTILUS_CURL_INFO_PRIMARY_PORT = 0x200028,
-    NAUTILUS_CURL_INFO_TOTAL_TIME_T = 0x600032,
     NAUTILUS_CURL_INFO_NAMELOOKUP_TIME_T = 0x600033,
     NAUTILUS_CURL_INFO_CONNECT_TIME_T = 0x600034,
-    NAUTILUS_CURL_INFO_STARTTRANSFER_TIME_T = 0x600036,
     NAUTILUS_CURL_INFO_APPCONNECT_TIME_T = 0x600038,
 };
 
@@ -254,8 +249,6 @@ enum nautilus_coding_state nautilus_decoder_run(
     uint8_t *_Nonnull output, size_t *_Nonnull output_count
 );
 
-// Whether zlib is available; thread-safe.
-int nautilus_deflater_exists(void);
 // Creates a compressor for gzip (RFC 1952); null if there is no zlib, or no memory left.
 struct nautilus_deflater;
 struct nautilus_deflater *_Nullable nautilus_deflater_create(void);
