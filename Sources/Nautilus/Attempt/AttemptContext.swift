@@ -21,8 +21,6 @@ public struct AttemptContext: Sendable {
     package private(set) var subrequest = 0
     /// The call that the attempt belongs to; ``CallIdentity/none`` in a context that a test has made.
     public var call: CallIdentity { fixed.value.call }
-    /// The way in which the service writes and reads JSON, for an interceptor or a transport that does so, too.
-    package var coders: JsonCoders { fixed.value.coders?.coders ?? .standard }
     /// Ends the exchange when its time is over; nil when its task is cancelled instead.
     private var interruption: Interruption?
     /// The transport's report on the exchange; nil before that.
@@ -115,11 +113,6 @@ public struct AttemptContext: Sendable {
 extension AttemptContext: Redacted {
     /// The call and the attempt, `GetNote (call 17), attempt 2`.
     public var description: String { "\(call), attempt \(number)" }
-
-    /// Shows the description: the stored properties lead to the call, and so to its credential.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["context": description])
-    }
 }
 
 /// Thrown when an interceptor calls its `next` after it has returned.

@@ -105,7 +105,6 @@ extension Call: CallPath {
         let maxAttempts = bound.configuration.maxAttempts
         return bound.configuration.factory(for: request).sharingKey.map { SharingKey([$0, SharingKey(maxAttempts)]) }
     }
-    var exchanges: [CallTrace.Exchange] { book.exchanges() }
     var again: (@Sendable () async -> Void)? {
         { [bound, request] in await bound.continued(with: request).runAgain() }
     }

@@ -21,8 +21,6 @@ public struct CallContext {
     /// The account of the call's user, as this interceptor has named it (``CallInterceptor/account(of:)``) when the
     /// call was bound. Nil when it has named none, or names another one by now.
     public var account: String? { path.account(at: depth) }
-    /// The way in which the service writes and reads JSON, for an interceptor that does so, too.
-    package var coders: JsonCoders { attempt.coders }
     /// Whether an answer is welcome that is not to a request of this call, such as a stored or a shared one. False when
     /// the call's request could not read such an answer.
     public let mayShare: Bool
@@ -84,9 +82,6 @@ public struct CallContext {
     /// throws because of a status, this is the whole response, of which the error keeps only a part.
     package var lastAnswer: HttpResponse<Data>? { path.lastAnswer }
 
-    /// The exchanges of the call so far that belong to its latest attempt, in the order in which they were sent.
-    package var exchanges: [CallTrace.Exchange] { path.exchanges }
-
     /// Whether the call is to put a user's credential on a request: it has one, and the request goes to the service's
     /// origin. False in a context that a test has made.
     ///
@@ -124,7 +119,6 @@ protocol CallPath: AnyObject {
     var isAnonymous: Bool { get }
     var sharingKey: SharingKey? { get }
     var lastAnswer: HttpResponse<Data>? { get }
-    var exchanges: [CallTrace.Exchange] { get }
     /// Makes the same call again.
     var again: (@Sendable () async -> Void)? { get }
     var terms: AttemptTerms { get }
@@ -141,7 +135,6 @@ private final class NoCall: CallPath {
     let sharingKey = AnyRetrierFactory.never.sharingKey
     private let account: String?
     var lastAnswer: HttpResponse<Data>? { nil }
-    var exchanges: [CallTrace.Exchange] { [] }
     var again: (@Sendable () async -> Void)? { nil }
     var terms: AttemptTerms { AttemptTerms() }
     var hasRunOutOfTime: Bool { false }
@@ -161,6 +154,4 @@ private final class NoCall: CallPath {
 extension CallContext: Redacted {
     /// The call, `GetNote #17`.
     public var description: String { "\(call)" }
-    /// Shows the description: the stored properties lead to the call, and so to its credential.
-    public var customMirror: Mirror { Mirror(self, children: ["context": description]) }
 }

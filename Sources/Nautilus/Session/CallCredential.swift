@@ -83,9 +83,6 @@ extension HttpRequest {
         defer { self.tag(tag, writtenSince: before) }
         try write(&self)
     }
-
-    /// The tag of the session's credential that the request carries; nil when it carries none.
-    package func credentialTag(of session: CallSession) -> CredentialTag? { tags.credentialTag(of: session) }
 }
 
 extension [any RequestTag] {

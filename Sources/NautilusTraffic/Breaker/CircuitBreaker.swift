@@ -161,11 +161,6 @@ struct CircuitTable: Sendable {
         return true
     }
 
-    /// The number of the circuit's present state.
-    mutating func epoch(of origin: HttpOrigin) -> Int? {
-        circuits.place(of: origin).map { circuits[$0].epoch }
-    }
-
     /// The visible state of the circuit to `origin`.
     mutating func state(of origin: HttpOrigin, at now: Duration) -> CircuitState {
         circuits.place(of: origin).map { circuits[$0].visibleState(at: now) } ?? .closed

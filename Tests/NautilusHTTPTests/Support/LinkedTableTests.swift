@@ -38,8 +38,6 @@ struct LinkedTableTests {
                 #expect((table.count, table.first) == (model.count, model.first?.value))
             }
             #expect(table.keys { key, _ in key > 5 } == model.map(\.key).filter { $0 > 5 })
-            #expect(table.removeAll() == model.map(\.value))
-            #expect((table.count, table.popFirst()) == (0, nil))
         }
     }
 }

@@ -88,12 +88,6 @@ package struct LinkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         places[key].map { remove(at: $0) }
     }
 
-    /// Removes all values and returns them, in order.
-    mutating func removeAll() -> [Value] {
-        defer { self = LinkedTable() }
-        return values
-    }
-
     private mutating func remove(at place: Int) -> Value {
         unlink(place)
         let removed = nodes[place]

@@ -24,9 +24,6 @@
 
     @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
-    /// The block of memory, which lives as long as any copy of this.
-    var object: AnyObject { storage }
-
     package init(_ value: sending Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             // Initialization can fail only if memory has run out, and then nothing else works either.
