@@ -55,10 +55,6 @@ extension AuthenticationChallenge: Redacted {
     public var description: String {
         self["error"].map { "\(scheme) error=\($0)" } ?? scheme
     }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["challenge": description])
-    }
 }
 
 /// Parses `WWW-Authenticate`: one value may hold several challenges, whose own parameters are separated by commas, too.

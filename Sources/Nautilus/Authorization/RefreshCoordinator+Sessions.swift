@@ -28,10 +28,6 @@ extension RefreshCoordinator {
 extension RefreshCoordinator.VersionedCredential: Redacted {
     /// The generation, never the credential.
     public var description: String { "generation \(generation)" }
-    /// Shows the generation, never the credential.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["generation": generation])
-    }
 }
 
 /// Support for a session that several processes share: each has a coordinator of its own, and all use one store.

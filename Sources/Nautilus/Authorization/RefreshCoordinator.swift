@@ -264,9 +264,4 @@ extension RefreshCoordinator: Redacted {
     }
 
     private static func text(_ session: HeldCredential) -> String { "generation \(session.versioned.generation)" }
-
-    /// Shows what ``description`` shows: the stored properties lead to the credential.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["session": description])
-    }
 }

@@ -150,9 +150,6 @@ extension RefreshError {
 
         /// The reason.
         public var description: String { reason }
-
-        /// Shows the reason, not the error underneath, whose text may hold a secret.
-        public var customMirror: Mirror { Mirror(self, children: ["reason": reason]) }
     }
 }
 

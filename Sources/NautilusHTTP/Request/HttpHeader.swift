@@ -185,11 +185,6 @@ extension HttpHeader.Field: Redacted {
     public var description: String {
         "\(name): \(name.isSensitive ? "‹redacted›" : value.withoutUrlSecrets)"
     }
-
-    /// Shows the redacted field.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["field": description])
-    }
 }
 
 extension String {

@@ -50,11 +50,6 @@ public struct TransportContext: Sendable {
 extension TransportContext: Redacted {
     /// The call and the attempt, `GetNote (call 17), attempt 2`.
     public var description: String { "\(call), attempt \(number)" }
-
-    /// Shows the description: the stored properties lead to the exchange's answer.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["context": description])
-    }
 }
 
 extension TransportContext {

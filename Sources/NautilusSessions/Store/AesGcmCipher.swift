@@ -38,8 +38,5 @@ import Nautilus
     extension AesGcmCipher: Redacted {
         /// The name of the type; nothing of the key.
         public var description: String { "AesGcmCipher" }
-
-        /// Empty; nothing of the key.
-        public var customMirror: Mirror { Mirror(self, children: []) }
     }
 #endif

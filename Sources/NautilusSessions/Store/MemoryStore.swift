@@ -80,9 +80,6 @@ public final class MemoryStore: CredentialStore {
 extension MemoryStore: Redacted {
     /// How many credentials there are.
     public var description: String { "MemoryStore(\(state.withLock { $0.entries.count }))" }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["count": state.withLock { $0.entries.count }]) }
 }
 
 /// One key's lock. A second release does nothing, since another may hold the lock by then.

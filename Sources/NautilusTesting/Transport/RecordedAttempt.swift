@@ -56,9 +56,4 @@ extension RecordedAttempt.Outcome: Redacted {
         case .cancelled: "cancelled"
         }
     }
-
-    /// Shows the description.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["outcome": description])
-    }
 }

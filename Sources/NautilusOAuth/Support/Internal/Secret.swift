@@ -21,8 +21,6 @@ struct Secret: Sendable {
 extension Secret: Redacted {
     /// A placeholder; nothing of the text.
     var description: String { "‹redacted›" }
-    /// Empty; nothing of the text.
-    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension String {

@@ -125,7 +125,4 @@ final class StoreFolder: Sendable {
 extension StoreFolder: Redacted {
     /// The path of the folder.
     var description: String { path }
-
-    /// Shows what ``description`` shows; the keys that a store was asked for stay private.
-    var customMirror: Mirror { Mirror(self, children: ["path": path]) }
 }
