@@ -92,14 +92,7 @@ public final class ConnectivitySwitch: Connectivity {
     ///
     /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
     public func waitUntilOnline() async throws {
-        try await state.wait { state, waiter in
-            if !state.isOnline { state.waiters.append(waiter) }
-            return state.isOnline
-        } joined: { isOnline, waiter in
-            if isOnline { waiter.resume() }
-        } leave: { state, id in
-            state.waiters.remove(id)
-        }
+        try await state.wait(in: \.waiters) { !$0.isOnline }
     }
 }
 

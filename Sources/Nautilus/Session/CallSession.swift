@@ -94,14 +94,7 @@ public final class CallSession: Sendable {
     /// with its session, such as an open connection.
     public func waitForEnd() async {
         // A continuation rather than a stream: every call that waits for its next attempt waits here as well.
-        try? await state.wait { state, waiter in
-            if state.end == nil { state.waiters.append(waiter) }
-            return state.end != nil
-        } joined: { isOver, waiter in
-            if isOver { waiter.resume() }
-        } leave: { state, id in
-            state.waiters.remove(id)
-        }
+        try? await state.wait(in: \.waiters) { $0.end == nil }
     }
 }
 

@@ -37,12 +37,12 @@ public final class ManualClock: Clock {
     }
 
     enum Sleeper: Sendable {
-        case task(CheckedContinuation<Void, any Error>)
+        case task(Waiter<Void>)
         case alarm(@Sendable () -> Void)
 
         func wake() {
             switch self {
-            case .task(let continuation): continuation.resume()
+            case .task(let sleeper): sleeper.resume()
             case .alarm(let ring): ring()
             }
         }
@@ -90,32 +90,15 @@ public final class ManualClock: Clock {
             state.requestCount += 1
             return state.requestCount
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { fallAsleep($0, id: id, until: deadline.offset) }
-        } onCancel: {
-            if case .task(let sleeper) = state.withLock({ $0.remove(id) }) {
-                sleeper.resume(throwing: CancellationError())
-            }
-        }
-    }
-
-    private func fallAsleep(_ continuation: CheckedContinuation<Void, any Error>, id: Int, until deadline: Duration) {
-        enum Next {
-            case cancelled, over
-            case asleep([CountWaiters.Continuation])
-        }
-        let next: Next = state.withLock { state in
-            // A task's cancellation flag is set before the handler runs, so either the flag is seen here, or the
-            // handler finds the sleeper in the queue.
-            if Task.isCancelled { return .cancelled }
-            if deadline <= state.now { return .over }
-            state.queue.insert(.task(continuation), id: id, deadline: deadline)
-            return .asleep(state.waiters.reached(state.count))
-        }
-        switch next {
-        case .cancelled: continuation.resume(throwing: CancellationError())
-        case .over: continuation.resume()
-        case .asleep(let waiters): waiters.forEach { $0.resume() }
+        try await state.wait { state, sleeper -> [Waiter<Void>]? in
+            guard deadline.offset > state.now else { return nil }
+            state.queue.insert(.task(sleeper), id: id, deadline: deadline.offset)
+            return state.waiters.reached(state.count)
+        } joined: { waiters, sleeper in
+            if let waiters { waiters.forEach { $0.resume() } } else { sleeper.resume() }
+        } leave: { state, _ in
+            guard case .task(let sleeper) = state.remove(id) else { return nil }
+            return sleeper
         }
     }
 }
@@ -124,7 +107,7 @@ extension ManualClock: AlarmClock {
     /// Sets an alarm. ``advance(by:)`` and the like ring it on their own thread; an alarm that is already due rings at
     /// once.
     package func setAlarm(after delay: Duration, _ ring: @escaping @Sendable () -> Void) -> Int {
-        let (id, waiters): (Int, [CountWaiters.Continuation]?) = state.withLock { state in
+        let (id, waiters): (Int, [Waiter<Void>]?) = state.withLock { state in
             state.requestCount += 1
             guard delay > .zero else { return (state.requestCount, nil) }
             let deadline = Instant(state.now).advanced(by: delay)

@@ -14,13 +14,13 @@ final class WebSocketChannel: Sendable {
         var machine: WebSocketMachine
         var messages: [WebSocketMessage] = []
         var byteCount = 0
-        var readers: [Waiter<WebSocketMessage>] = []
+        var readers = WaitQueue<Waiter<WebSocketMessage>>()
         /// The messages to send, in order.
         var outgoing: [Outgoing] = []
         /// The sender of the message being written; nil if there is none, or it has left.
         var underWay: Waiter<Void>?
         var pings: [(number: UInt64, caller: Waiter<Void>)] = []
-        var closers: [Waiter<Void>] = []
+        var closers = WaitQueue<Waiter<Void>>()
         /// Whether a close frame has to be written.
         var isSayingClosing = false
         /// Why no more messages come; nil while they may.
@@ -95,8 +95,7 @@ extension WebSocketChannel {
             for resume in outcome.resumptions { resume() }
             if outcome.readsOn { wake() }
         } leave: { state, ticket in
-            guard let index = state.readers.firstIndex(where: { $0.id == ticket }) else { return nil }
-            return state.readers.remove(at: index)
+            state.readers.remove(ticket)
         }
     }
 
@@ -128,8 +127,7 @@ extension WebSocketChannel {
         } joined: { mustWait, closer in
             if mustWait { wake() } else { closer.resume() }
         } leave: { state, ticket in
-            guard let index = state.closers.firstIndex(where: { $0.id == ticket }) else { return nil }
-            return state.closers.remove(at: index)
+            state.closers.remove(ticket)
         }
     }
 }
@@ -227,10 +225,7 @@ extension WebSocketChannel.State {
     fileprivate var lastWord: any Error { ending ?? TransportError(.networkConnectionLost) }
 
     fileprivate mutating func put(_ message: WebSocketMessage, _ resumptions: inout [WebSocketChannel.Resumption]) {
-        guard readers.isEmpty else {
-            let reader = readers.removeFirst()
-            return resumptions.append { reader.resume(returning: message) }
-        }
+        if let reader = readers.popFirst() { return resumptions.append { reader.resume(returning: message) } }
         messages.append(message)
         byteCount += message.byteCount
     }
@@ -279,8 +274,7 @@ extension WebSocketChannel.State {
     fileprivate mutating func end(_ error: any Error, _ resumptions: inout [WebSocketChannel.Resumption]) {
         if ending == nil { ending = error }
         let last = lastWord
-        for reader in readers { resumptions.append { reader.resume(throwing: last) } }
-        readers = []
+        for reader in readers.removeAll() { resumptions.append { reader.resume(throwing: last) } }
     }
 
     fileprivate mutating func failOutgoing(_ error: any Error, _ resumptions: inout [WebSocketChannel.Resumption]) {
@@ -294,8 +288,7 @@ extension WebSocketChannel.State {
     }
 
     fileprivate mutating func resumeClosers(_ resumptions: inout [WebSocketChannel.Resumption]) {
-        for closer in closers { resumptions.append { closer.resume() } }
-        closers = []
+        for closer in closers.removeAll() { resumptions.append { closer.resume() } }
     }
 }
 

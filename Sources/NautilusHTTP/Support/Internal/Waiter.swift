@@ -63,6 +63,26 @@ extension Locked {
     }
 }
 
+extension Locked {
+    /// Suspends the task in `queue` until it has been removed from it, and resumed; returns at once if it need not wait.
+    ///
+    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
+    package func wait(
+        in queue: WritableKeyPath<Value, WaitQueue<Waiter<Void>>> & Sendable,
+        while mustWait: (Value) -> Bool
+    ) async throws {
+        try await wait { value, waiter in
+            let mustWait = mustWait(value)
+            if mustWait { value[keyPath: queue].append(waiter) }
+            return mustWait
+        } joined: { mustWait, waiter in
+            if !mustWait { waiter.resume() }
+        } leave: { value, id in
+            value[keyPath: queue].remove(id)
+        }
+    }
+}
+
 /// Waiters in a queue: the most urgent first, and those of equal urgency in the order of their arrival.
 ///
 /// Joining, being served and leaving take constant time, however many wait. That matters when all leave together: ten

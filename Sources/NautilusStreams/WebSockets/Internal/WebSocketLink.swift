@@ -24,8 +24,7 @@ final class WebSocketLink: Sendable {
 
     fileprivate struct Guarded {
         var state: State
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWaiter = 0
+        var waiters = WaitQueue<Waiter<Void>>()
     }
 
     private let guarded: Locked<Guarded>
@@ -59,7 +58,7 @@ final class WebSocketLink: Sendable {
             case .open(let open, _): return open
             case .ended(let error?): throw error
             case .ended(nil): return nil
-            case .lost: await change()
+            case .lost: try await guarded.wait(in: \.waiters) { $0.isLost }
             }
         }
     }
@@ -85,10 +84,10 @@ final class WebSocketLink: Sendable {
 
     /// Replaces the lost connection by another; false when none is wanted any more.
     func reopened(_ connection: any WebSocketConnection) -> Bool {
-        let (waiters, isWanted) = guarded.withLock { guarded -> ([CheckedContinuation<Void, Never>], Bool) in
+        let (waiters, isWanted) = guarded.withLock { guarded -> ([Waiter<Void>], Bool) in
             guard case .lost(let number) = guarded.state else { return ([], false) }
             guarded.state = .open(Open(connection: connection, number: number + 1), hasReceived: false)
-            return (guarded.takeWaiters(), true)
+            return (guarded.waiters.removeAll(), true)
         }
         waiters.forEach { $0.resume() }
         return isWanted
@@ -99,47 +98,24 @@ final class WebSocketLink: Sendable {
     /// - Returns: The connection that was open; nil when there was none.
     @discardableResult
     func end(_ error: HttpError? = nil) -> (any WebSocketConnection)? {
-        let (connection, waiters) = guarded.withLock {
-            guarded -> ((any WebSocketConnection)?, [CheckedContinuation<Void, Never>]) in
+        let (connection, waiters) = guarded.withLock { guarded -> ((any WebSocketConnection)?, [Waiter<Void>]) in
+            let waiters = guarded.waiters.removeAll()
             switch guarded.state {
-            case .ended: return (nil, [])
+            case .ended: return (nil, waiters)
             case .lost:
                 guarded.state = .ended(error)
-                return (nil, guarded.takeWaiters())
+                return (nil, waiters)
             case .open(let open, _):
                 guarded.state = .ended(error)
-                return (open.connection, guarded.takeWaiters())
+                return (open.connection, waiters)
             }
         }
         lossSink.finish()
         waiters.forEach { $0.resume() }
         return connection
     }
-
-    /// Waits until the state changes, or the task is cancelled.
-    private func change() async {
-        let id = guarded.withLock { guarded in
-            guarded.lastWaiter += 1
-            return guarded.lastWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let mustWait = guarded.withLock { guarded in
-                    guard case .lost = guarded.state, !Task.isCancelled else { return false }
-                    guarded.waiters[id] = continuation
-                    return true
-                }
-                if !mustWait { continuation.resume() }
-            }
-        } onCancel: {
-            guarded.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-        }
-    }
 }
 
 extension WebSocketLink.Guarded {
-    fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-        defer { waiters = [:] }
-        return Array(waiters.values)
-    }
+    fileprivate var isLost: Bool { if case .lost = state { true } else { false } }
 }

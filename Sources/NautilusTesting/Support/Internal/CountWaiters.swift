@@ -3,32 +3,24 @@ import Nautilus
 
 /// Tasks that wait until a count is reached, such as that of sleepers or of attempts.
 ///
-/// Part of the owner's state, and guarded by the owner's lock; continuations are resumed after the lock is released.
+/// Part of the owner's state, and guarded by the owner's lock; they are resumed after the lock is released.
 struct CountWaiters: Sendable {
-    typealias Continuation = CheckedContinuation<Void, any Error>
+    private var waiting: [(count: Int, waiter: Waiter<Void>)] = []
 
-    private var waiting: [(id: Int, count: Int, continuation: Continuation)] = []
-    private var lastId = 0
-
-    fileprivate mutating func makeId() -> Int {
-        lastId += 1
-        return lastId
-    }
-
-    fileprivate mutating func add(_ continuation: Continuation, id: Int, until count: Int) {
-        waiting.append((id: id, count: count, continuation: continuation))
+    fileprivate mutating func add(_ waiter: Waiter<Void>, until count: Int) {
+        waiting.append((count, waiter))
     }
 
     /// Takes out the waiters that wait for `count` or less.
-    mutating func reached(_ count: Int) -> [Continuation] {
+    mutating func reached(_ count: Int) -> [Waiter<Void>] {
         guard !waiting.isEmpty else { return [] }
         let reached = waiting.filter { $0.count <= count }
         waiting.removeAll { $0.count <= count }
-        return reached.map(\.continuation)
+        return reached.map(\.waiter)
     }
 
-    fileprivate mutating func remove(_ id: Int) -> Continuation? {
-        waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0).continuation }
+    fileprivate mutating func remove(_ id: WaiterTicket) -> Waiter<Void>? {
+        waiting.firstIndex { $0.waiter.id == id }.map { waiting.remove(at: $0).waiter }
     }
 }
 
@@ -63,21 +55,14 @@ extension Locked where Value: CountedState {
             say("A test still waits for \(count) \(things) after 5 s: there are \(withLock { counted($0) }).")
         }
         defer { watch.cancel() }
-        let id = withLock { $0[keyPath: part].makeId() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Void, any Error>? = withLock { state in
-                    // The flag is set before the handler runs, so either it is seen here, or the handler finds the
-                    // waiter.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if counted(state) >= count { return .success(()) }
-                    state[keyPath: part].add(continuation, id: id, until: count)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            withLock { $0[keyPath: part].remove(id) }?.resume(throwing: CancellationError())
+        try await wait { state, waiter in
+            let mustWait = counted(state) < count
+            if mustWait { state[keyPath: part].add(waiter, until: count) }
+            return mustWait
+        } joined: { mustWait, waiter in
+            if !mustWait { waiter.resume() }
+        } leave: { state, id in
+            state[keyPath: part].remove(id)
         }
     }
 }

@@ -6,15 +6,9 @@ final class MessageChannel: Sendable {
     private struct State {
         var messages: [WebSocketMessage] = []
         var ending: (any Error)?
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWaiter = 0
+        var waiters = WaitQueue<Waiter<Void>>()
         /// Counts the changes that a waiter may be waiting for.
         var changes = 0
-
-        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-            defer { waiters = [:] }
-            return Array(waiters.values)
-        }
     }
 
     private let capacity: Int
@@ -55,7 +49,7 @@ final class MessageChannel: Sendable {
             if state.ending == nil { state.ending = error }
             if dropping { state.messages = [] }
             state.changes += 1
-            return state.takeWaiters()
+            return state.waiters.removeAll()
         }
         waiters.forEach { $0.resume() }
     }
@@ -69,31 +63,11 @@ final class MessageChannel: Sendable {
             let (value, changes, waiters) = try state.withLock { state in
                 let value = try body(&state)
                 if value != nil { state.changes += 1 }
-                return (value, state.changes, value == nil ? [] : state.takeWaiters())
+                return (value, state.changes, value == nil ? [] : state.waiters.removeAll())
             }
             waiters.forEach { $0.resume() }
             if let value { return value }
-            await change(since: changes)
-        }
-    }
-
-    /// Waits until something changes, or the task is cancelled.
-    private func change(since changes: Int) async {
-        let id = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let mustWait = state.withLock { state in
-                    guard !Task.isCancelled, state.changes == changes else { return false }
-                    state.waiters[id] = continuation
-                    return true
-                }
-                if !mustWait { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+            try await state.wait(in: \.waiters) { $0.changes == changes }
         }
     }
 }
