@@ -8,7 +8,7 @@ public struct DeviceAuthorization: Sendable {
     public let userCode: String
     /// The page on which the user types the code in: a URL short enough to be read and typed.
     public let verificationUri: URL
-    /// The same URL with the code in it, for a QR code; nil when the server has none.
+    /// The same URL with the code in it, for a QR code; nil when the server has none that can be shown.
     public let verificationUriComplete: URL?
     /// How long the codes are valid, counted from receipt.
     public let expiresIn: Duration
@@ -49,20 +49,10 @@ extension TokenEndpoint {
         try form.add(client, parameters)
         // Started before sending: the codes are younger than this, so none is polled with after its end.
         let age = Stopwatch(clock)
-        let reply = try await send(form, to: endpoint) { response throws(MalformedReply) in
-            try DeviceReply(response.body, contentType: response.header.values(of: .contentType).first)
+        return try await send(form, to: endpoint) { response throws(MalformedReply) in
+            let contentType = response.header.values(of: .contentType).first
+            return try DeviceAuthorization(response.body, contentType, scope: scope, parameters: parameters, age: age)
         }
-        return DeviceAuthorization(
-            userCode: reply.userCode,
-            verificationUri: reply.verificationUri,
-            verificationUriComplete: reply.verificationUriComplete,
-            expiresIn: reply.expiresIn,
-            interval: reply.interval,
-            deviceCode: reply.deviceCode,
-            scope: scope,
-            parameters: parameters,
-            age: age
-        )
     }
 
     /// Waits until the user has approved on the other device, and returns the credential (RFC 8628 §3.4).
@@ -158,23 +148,17 @@ extension OAuthError {
     }
 }
 
-/// The reply of a device authorization endpoint (RFC 8628 §3.2).
-struct DeviceReply: Sendable {
-    /// The interval when the server names none (§3.2).
-    static let defaultInterval = Duration.seconds(5)
-
-    let deviceCode: Secret
-    let userCode: String
-    let verificationUri: URL
-    /// Nil when the reply has none, or one that cannot be shown; the user can still type the other one in.
-    let verificationUriComplete: URL?
-    let expiresIn: Duration
-    let interval: Duration
-
-    /// Reads a reply.
+extension DeviceAuthorization {
+    /// Reads the reply of a device authorization endpoint (RFC 8628 §3.2).
     ///
     /// - Throws: ``MalformedReply``, also when the codes name no end, since polling has to stop at some time.
-    init(_ body: Data, contentType: String?) throws(MalformedReply) {
+    init(
+        _ body: Data,
+        _ contentType: String?,
+        scope: OAuthScope?,
+        parameters: [TokenForm.Field],
+        age: Stopwatch
+    ) throws(MalformedReply) {
         let fields = try ReplyFields(body, contentType: contentType)
         deviceCode = Secret(try fields.requiredToken("device_code"))
         userCode = try fields.requiredToken("user_code")
@@ -184,13 +168,13 @@ struct DeviceReply: Sendable {
         guard let uri = uri ?? draftUri else { throw MalformedReply("verification_uri is missing") }
         guard let url = Self.page(uri) else { throw MalformedReply("verification_uri is no https URL") }
         verificationUri = url
-        let complete = try fields.text("verification_uri_complete")
-        verificationUriComplete = complete.flatMap(Self.page)
+        verificationUriComplete = try fields.text("verification_uri_complete").flatMap(Self.page)
         guard let expiresIn = fields.seconds("expires_in") else {
             throw MalformedReply("expires_in is no number of seconds")
         }
         self.expiresIn = expiresIn
-        interval = fields.seconds("interval") ?? Self.defaultInterval
+        interval = fields.seconds("interval") ?? .seconds(5)
+        (self.scope, self.parameters, self.age) = (scope, parameters, age)
     }
 
     /// A page that a user can be sent to, because nothing on the way can replace it.

@@ -1,4 +1,6 @@
 import Foundation
+import Nautilus
+import NautilusTesting
 import TestSupport
 import Testing
 
@@ -17,6 +19,10 @@ struct DeviceReplyTests {
         )
     }
 
+    private static func read(_ body: Data) throws(MalformedReply) -> DeviceAuthorization {
+        try DeviceAuthorization(body, nil, scope: nil, parameters: [], age: Stopwatch(ManualClock()))
+    }
+
     @Test(
         "an interval that the server does not name, or that makes no sense, is 5 s (RFC 8628 §3.2)",
         arguments: [
@@ -25,7 +31,7 @@ struct DeviceReplyTests {
         ]
     )
     func interval(value: String, seconds: Int64) throws {
-        #expect(try DeviceReply(Self.body(["interval": value]), contentType: nil).interval == .seconds(seconds))
+        #expect(try Self.read(Self.body(["interval": value])).interval == .seconds(seconds))
     }
 
     @Test(
@@ -46,13 +52,13 @@ struct DeviceReplyTests {
         ]
     )
     func malformed(name: String, value: String, reason: String) {
-        #expect(throws: MalformedReply(reason)) { try DeviceReply(Self.body([name: value]), contentType: nil) }
+        #expect(throws: MalformedReply(reason)) { try Self.read(Self.body([name: value])) }
     }
 
     @Test("the name that the drafts had for the URL is understood")
     func draft() throws {
         let body = Self.body(["verification_uri": "", "verification_url": #""https://id.test/draft""#])
-        #expect(try DeviceReply(body, contentType: nil).verificationUri.absoluteString == "https://id.test/draft")
+        #expect(try Self.read(body).verificationUri.absoluteString == "https://id.test/draft")
     }
 
     @Test("a complete URL that cannot be shown is left out: the user has the other one")
@@ -61,7 +67,7 @@ struct DeviceReplyTests {
             (#""https://id.test/go?c=u""#, "https://id.test/go?c=u"), (#""http://id.test/go?c=u""#, nil),
             (#""nonsense""#, nil), ("null", nil),
         ] {
-            let reply = try DeviceReply(Self.body(["verification_uri_complete": value]), contentType: nil)
+            let reply = try Self.read(Self.body(["verification_uri_complete": value]))
             #expect(reply.verificationUriComplete?.absoluteString == url)
         }
     }
@@ -81,7 +87,7 @@ struct DeviceReplyTests {
         var readCount = 0
         let count = trials(20_000)
         for _ in 1...count {
-            guard let reply = try? await DeviceReply(Data(inputs.next()), contentType: nil) else { continue }
+            guard let reply = try? await Self.read(Data(inputs.next())) else { continue }
             readCount += 1
             try #require(reply.expiresIn >= .seconds(1) && reply.interval >= .seconds(1))
         }
