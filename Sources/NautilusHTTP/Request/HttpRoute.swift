@@ -201,7 +201,17 @@ extension UInt8 {
     package var isDigit: Bool { 0x30...0x39 ~= self }
 
     /// `0`…`9`, `A`…`F`, `a`…`f`.
-    var isHexDigit: Bool { isDigit || 0x41...0x46 ~= self || 0x61...0x66 ~= self }
+    package var isHexDigit: Bool { hexValue != nil }
+
+    /// The value of a hexadecimal digit; nil for anything else.
+    package var hexValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
 
     /// `ALPHA` or `DIGIT`.
     package var isLetterOrDigit: Bool { isDigit || 0x41...0x5A ~= self || 0x61...0x7A ~= self }

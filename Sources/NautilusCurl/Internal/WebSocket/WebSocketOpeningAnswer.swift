@@ -172,7 +172,7 @@ struct WebSocketRefusalBody: Sendable {
                 framing = .chunkSize(line)
                 guard byte == 0x0A || line.count > 256 else { continue }
                 // A semicolon and extensions may follow the size.
-                let digits = String(decoding: line.prefix { UInt8.isHexadecimal($0) }, as: UTF8.self)
+                let digits = String(decoding: line.prefix(while: \.isHexDigit), as: UTF8.self)
                 guard let size = UInt64(digits, radix: 16), size > 0 else { return true }
                 framing = .chunk(size)
             case .chunk(let size):
@@ -193,15 +193,6 @@ struct WebSocketRefusalBody: Sendable {
 
     private mutating func keep(_ part: Slice<UnsafeRawBufferPointer>) {
         bytes.append(contentsOf: part.prefix(limit - bytes.count))
-    }
-}
-
-extension UInt8 {
-    fileprivate static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
-        }
     }
 }
 

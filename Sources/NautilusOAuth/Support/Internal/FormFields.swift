@@ -48,15 +48,3 @@ struct FormFields: Sendable {
         return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 }
-
-extension UInt8 {
-    /// The value of a hexadecimal digit; nil for anything else.
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x41 + 10
-        case 0x61...0x66: self - 0x61 + 10
-        default: nil
-        }
-    }
-}

@@ -239,11 +239,7 @@ extension StructuredFieldParser {
     private mutating func readHexDigit() -> UInt8? {
         guard let byte = field.current else { return nil }
         field.skip()
-        switch byte {
-        case 0x30...0x39: return byte - 0x30
-        case 0x61...0x66: return byte - 0x61 + 10
-        default: return nil
-        }
+        return (0x41...0x46).contains(byte) ? nil : byte.hexValue
     }
 
     private mutating func readBytes() -> String? {
