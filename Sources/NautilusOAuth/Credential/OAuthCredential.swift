@@ -10,23 +10,23 @@ public struct OAuthCredential: Hashable, Sendable {
     /// The token that authorizes a request.
     public let accessToken: String
     /// The token that the next refresh sends; nil when the server issues none.
-    public let refreshToken: String?
+    public internal(set) var refreshToken: String?
     /// The type of the access token, as the server writes it. Calls send `Bearer` tokens (RFC 6750), and tokens of the
     /// types in ``OAuthRules/tokenTypes``. With any other type, calls fail and nothing is sent. The session keeps such
     /// a credential, since the server may no longer accept the one before it.
     public let tokenType: String
     /// The scope of the access token; nil when the server does not say: it is then the requested scope (RFC 6749 §5.1).
-    public let scope: OAuthScope?
+    public internal(set) var scope: OAuthScope?
     /// How long the credential lasts, counted from ``receivedAt``. Nil when the server does not say, or its value makes
     /// no sense (an `expires_in` below a second, or not a number). The credential then has no expiry, and is refreshed
     /// when the server rejects it.
-    public let lifetime: Duration?
+    public internal(set) var lifetime: Duration?
     /// When the credential was received, by this device's wall clock. It is compared only with the same clock.
-    public let receivedAt: Date
+    public internal(set) var receivedAt: Date
     /// The other fields of the server's reply, such as `id_token` or `instance_url`: texts as they are, any other value
     /// as its JSON text. If the reply to a refresh leaves a field out, the old value stays. The fields are stored with
     /// the credential, and never printed.
-    public let fields: [String: String]
+    public internal(set) var fields: [String: String]
 
     /// Creates a credential, for example from another library's storage.
     ///
@@ -55,19 +55,6 @@ public struct OAuthCredential: Hashable, Sendable {
         self.lifetime = lifetime.map { min(max(.zero, $0), Self.maxLifetime) }
         self.receivedAt = receivedAt
         self.fields = fields
-    }
-
-    /// This credential, with those ``fields`` of an older one that it lacks.
-    func keepingFields(of old: OAuthCredential) -> OAuthCredential {
-        OAuthCredential(
-            accessToken: accessToken,
-            refreshToken: refreshToken,
-            tokenType: tokenType,
-            scope: scope,
-            lifetime: lifetime,
-            receivedAt: receivedAt,
-            fields: old.fields.merging(fields) { $1 }
-        )
     }
 
     /// Ten thousand years. Longer lifetimes are cut to this, so that sums stay far below the largest `Duration`: beyond

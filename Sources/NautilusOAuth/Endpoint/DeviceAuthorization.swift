@@ -88,7 +88,7 @@ extension TokenEndpoint {
         )
         try form.add(client, authorization.parameters)
         return try await reply(to: form, retrier: .never)
-            .credential(requested: authorization.scope, receivedAt: wallClock())
+            .completed(requested: authorization.scope, receivedAt: wallClock())
     }
 
     private func sleep(for duration: Duration) async throws(OAuthError) {

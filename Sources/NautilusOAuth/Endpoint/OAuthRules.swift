@@ -35,7 +35,7 @@ public struct OAuthRules: Sendable {
     public static let standard = OAuthRules(
         reply: { answer in
             let contentType = answer.header.values(of: .contentType).first
-            return try TokenReply(answer.body, contentType: contentType).credential(receivedAt: DefaultClock.date)
+            return try OAuthCredential(reply: answer.body, contentType: contentType)
         },
         errorCode: { answer in try? ReplyFields(answer).text("error") },
         endingCodes: [

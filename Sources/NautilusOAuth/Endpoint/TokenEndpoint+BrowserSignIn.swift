@@ -83,7 +83,7 @@ extension TokenEndpoint {
             throw OAuthError(.invalidParameter(reason: "this sign-in has been exchanged before; begin another one"))
         }
         do throws(OAuthError) {
-            return try await reply(to: form).credential(requested: request.scope, receivedAt: wallClock())
+            return try await reply(to: form).completed(requested: request.scope, receivedAt: wallClock())
         } catch {
             // This delivery covers all attempts: an earlier attempt that may have run counts, even if the last was
             // never sent.

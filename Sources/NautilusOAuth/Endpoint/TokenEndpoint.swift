@@ -100,7 +100,7 @@ extension TokenEndpoint {
         form.add(scope)
         try form.add(client, TokenForm.fields(of: parameters))
         let reply = try await reply(to: form)
-        return reply.credential(replacing: credential, requested: scope, receivedAt: wallClock())
+        return reply.completed(replacing: credential, requested: scope, receivedAt: wallClock())
     }
 
     /// Gets a credential for the client itself, without a user (RFC 6749 §4.4).
@@ -116,7 +116,7 @@ extension TokenEndpoint {
         var form = TokenForm(.init("grant_type", "client_credentials"))
         form.add(scope)
         try form.add(client, TokenForm.fields(of: parameters))
-        return try await reply(to: form).credential(requested: scope, receivedAt: wallClock())
+        return try await reply(to: form).completed(requested: scope, receivedAt: wallClock())
     }
 }
 
@@ -153,10 +153,10 @@ extension TokenEndpoint {
     /// Asks for a token.
     ///
     /// - Parameter retrier: The retrier that repeats the request. Default: nil, the endpoint's own.
-    func reply(to form: TokenForm, retrier: (any RetrierFactory)? = nil) async throws(OAuthError) -> TokenReply {
+    func reply(to form: TokenForm, retrier: (any RetrierFactory)? = nil) async throws(OAuthError) -> OAuthCredential {
         let endpoint = try EndpointUrl(server.tokenEndpoint, name: "token_endpoint")
         return try await send(form, to: endpoint, retrier: retrier) { response throws(MalformedReply) in
-            try TokenReply(response, rules)
+            try OAuthCredential(response, rules)
         }
     }
 

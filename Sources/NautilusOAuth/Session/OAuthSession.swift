@@ -104,7 +104,9 @@ extension TokenEndpoint {
             switch kind {
             case .refreshToken: return try await refresh(credential)
             case .clientCredentials(let scope):
-                return try await clientCredentials(scope: scope).keepingFields(of: credential)
+                var fresh = try await clientCredentials(scope: scope)
+                fresh.keepFields(of: credential)
+                return fresh
             }
         } catch {
             guard error.endsSession else { throw error }

@@ -35,7 +35,7 @@ struct EndpointRedactionTests {
             authentication, client, server, endpoint, request, try await endpoint.authorizeDevice(),
             try await endpoint.refresh(EndpointFixture.credential), request.state, request.verifier,
             TokenForm(.init("refresh_token", "s3cret-refresh")),
-            try TokenReply(JSONEncoder().encode(EndpointFixture.token), contentType: nil),
+            try OAuthCredential(reply: JSONEncoder().encode(EndpointFixture.token), contentType: nil),
         ]
         for value in values {
             let printed = EndpointFixture.printed(value) + EndpointFixture.printed([value])

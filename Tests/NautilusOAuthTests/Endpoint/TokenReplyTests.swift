@@ -10,8 +10,8 @@ struct TokenReplyTests {
     private static func reply(
         _ body: String,
         _ contentType: String? = "application/json"
-    ) throws(MalformedReply) -> TokenReply {
-        try TokenReply(Data(body.utf8), contentType: contentType)
+    ) throws(MalformedReply) -> OAuthCredential {
+        try OAuthCredential(reply: Data(body.utf8), contentType: contentType)
     }
 
     private static func reason(_ body: String, _ contentType: String? = "application/json") -> String? {
@@ -24,7 +24,7 @@ struct TokenReplyTests {
     }
 
     /// A reply with one more field.
-    private static func reply(with field: String) throws(MalformedReply) -> TokenReply {
+    private static func reply(with field: String) throws(MalformedReply) -> OAuthCredential {
         try reply(#"{"access_token":"a","token_type":"Bearer",\#(field)}"#)
     }
 
@@ -41,7 +41,7 @@ struct TokenReplyTests {
         let reply = try Self.reply(
             #"{"access_token":"a1","token_type":"bearer","expires_in":3600,"refresh_token":"r1","scope":"y x"}"#
         )
-        let credential = reply.credential(replacing: Self.old, requested: ["z"], receivedAt: EndpointFixture.now)
+        let credential = reply.completed(replacing: Self.old, requested: ["z"], receivedAt: EndpointFixture.now)
         #expect(
             credential
                 == OAuthCredential(
@@ -59,14 +59,14 @@ struct TokenReplyTests {
     func refreshToken() throws {
         for field in [#""x":1"#, #""refresh_token":null"#, #""refresh_token":"""#] {
             let reply = try Self.reply(with: field)
-            #expect(reply.credential(replacing: Self.old, receivedAt: EndpointFixture.now).refreshToken == "r0")
-            #expect(reply.credential(receivedAt: EndpointFixture.now).refreshToken == nil)
+            #expect(reply.completed(replacing: Self.old, receivedAt: EndpointFixture.now).refreshToken == "r0")
+            #expect(reply.completed(receivedAt: EndpointFixture.now).refreshToken == nil)
         }
     }
 
     @Test("B19: a reply without expires_in has no expiry, whatever the old credential had")
     func noExpiry() throws {
-        let credential = try Self.reply(with: #""x":1"#).credential(
+        let credential = try Self.reply(with: #""x":1"#).completed(
             replacing: Self.old,
             receivedAt: EndpointFixture.now
         )
@@ -85,7 +85,7 @@ struct TokenReplyTests {
     )
     func scope(field: String, requested: [String]?, expected: [String]) throws {
         let credential = try Self.reply(with: field)
-            .credential(replacing: Self.old, requested: requested.map { OAuthScope($0) }, receivedAt: .distantPast)
+            .completed(replacing: Self.old, requested: requested.map { OAuthScope($0) }, receivedAt: .distantPast)
         #expect(credential.scope == OAuthScope(expected))
     }
 
@@ -95,7 +95,7 @@ struct TokenReplyTests {
     )
     func tokenType(type: String) throws {
         let reply = try Self.reply(#"{"access_token":"a","token_type":"\#(type)"}"#)
-        #expect(reply.credential(receivedAt: .distantPast).tokenType == type)
+        #expect(reply.completed(receivedAt: .distantPast).tokenType == type)
     }
 
     @Test(
@@ -104,7 +104,7 @@ struct TokenReplyTests {
     )
     func noTokenType(field: String) throws {
         let reply = try Self.reply(#"{"access_token":"a","refresh_token":"r",\#(field)}"#)
-        let credential = reply.credential(receivedAt: .distantPast)
+        let credential = reply.completed(receivedAt: .distantPast)
         #expect((credential.tokenType, credential.refreshToken) == ("Bearer", "r"))
     }
 
@@ -196,7 +196,7 @@ struct TokenReplyTests {
     )
     func form(type: String) throws {
         let body = "access_token=a%2Bb&token_type=bearer&scope=repo+user&expires_in=3600&refresh_token=r"
-        let reply = try TokenReply(Data(body.utf8), contentType: type)
+        let reply = try OAuthCredential(reply: Data(body.utf8), contentType: type)
         #expect((reply.accessToken, reply.refreshToken) == ("a+b", "r"))
         #expect(reply.scope == ["repo", "user"])
         #expect(reply.lifetime == .seconds(3600))
@@ -238,9 +238,9 @@ struct TokenReplyTests {
         let count = trials(20_000)
         for _ in 1...count {
             let input = await inputs.next()
-            guard let reply = try? TokenReply(Data(input), contentType: nil) else { continue }
+            guard let reply = try? OAuthCredential(reply: Data(input), contentType: nil) else { continue }
             readCount += 1
-            let credential = reply.credential(receivedAt: EndpointFixture.now)
+            let credential = reply.completed(receivedAt: EndpointFixture.now)
             try #require(!credential.accessToken.isEmpty)
             try #require(credential.lifetime.map { (.seconds(1) ... .seconds(3_155_760_000)).contains($0) } ?? true)
         }
