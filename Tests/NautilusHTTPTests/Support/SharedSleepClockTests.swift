@@ -16,7 +16,7 @@ struct SharedSleepClockTests {
 
     @Test("a sleeper wakes when its deadline has come, not before")
     func wakesAtDeadline() async throws {
-        let nap = Task { [clock] in try await clock.sleep(for: .seconds(60)) }
+        let nap = Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(60)) }
         try await base.waitForSleepers(count: 1)
         base.advance(by: .nanoseconds(59_999_999_999))
         #expect(clock.sleeperCount == 1)
@@ -29,7 +29,7 @@ struct SharedSleepClockTests {
     @Test("a thousand sleeps that are cancelled ask for one sleep underneath")
     func cancelledSleepsLeaveNothing() async throws {
         for _ in 1...1_000 {
-            let nap = Task { [clock] in try await clock.sleep(for: .seconds(60)) }
+            let nap = Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(60)) }
             try await base.waitForSleepers(count: 1)
             nap.cancel()
             await #expect(throws: CancellationError.self) { try await nap.value }
@@ -42,7 +42,7 @@ struct SharedSleepClockTests {
     func cancelledBefore() async {
         let nap = Task { [clock] in
             withUnsafeCurrentTask { $0?.cancel() }
-            try await clock.sleep(for: .seconds(60))
+            try await clock.sleep(untilLimitOf: .seconds(60))
         }
         await #expect(throws: CancellationError.self) { try await nap.value }
         #expect(base.sleeps.isEmpty)
@@ -51,15 +51,15 @@ struct SharedSleepClockTests {
     @Test("a deadline that has passed returns at once")
     func passedDeadline() async throws {
         base.advance(by: .seconds(2))
-        try await clock.sleep(until: ManualClock.Instant(.seconds(1)))
+        try await clock.sleep(untilLimitOf: .seconds(-1))
         #expect(clock.sleeperCount == 0)
     }
 
     @Test("a nearer deadline is kept, and so is the further one")
     func nearerDeadline() async throws {
-        let far = Task { [clock] in try await clock.sleep(for: .seconds(60)) }
+        let far = Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(60)) }
         try await base.waitForSleepers(count: 1)
-        let near = Task { [clock] in try await clock.sleep(for: .seconds(5)) }
+        let near = Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(5)) }
         try await base.waitForSleepers(count: 2)
 
         base.advance(by: .seconds(5))
@@ -72,10 +72,10 @@ struct SharedSleepClockTests {
 
     @Test("short sleeps beside a long one leave no sleep of the clock underneath behind")
     func shortBesideLong() async throws {
-        let far = Task { [clock] in try await clock.sleep(for: .seconds(3600)) }
+        let far = Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(3600)) }
         try await base.waitForSleepers(count: 1)
         for _ in 1...100 {
-            let near = Task { [clock] in try await clock.sleep(for: .milliseconds(100)) }
+            let near = Task { [clock] in try await clock.sleep(untilLimitOf: .milliseconds(100)) }
             try await base.waitForSleepers(count: 2)
             base.advance(by: .milliseconds(100))
             try await near.value
@@ -88,13 +88,13 @@ struct SharedSleepClockTests {
 
     @Test("an alarm that rings for a cancelled sleeper is set again for the next")
     func setAgain() async throws {
-        let first = Task { [clock] in try await clock.sleep(for: .seconds(60)) }
+        let first = Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(60)) }
         try await base.waitForSleepers(count: 1)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
 
         base.advance(by: .seconds(20))
-        async let second: Void = clock.sleep(for: .seconds(60))
+        async let second: Void = clock.sleep(untilLimitOf: .seconds(60))
         while clock.sleeperCount == 0 { await Task.yield() }
         base.advance(by: .seconds(40))
         try await base.waitForSleepers(count: 1)
@@ -105,7 +105,7 @@ struct SharedSleepClockTests {
 
     @Test("sleepers of one deadline wake together")
     func together() async throws {
-        let naps = (0..<100).map { _ in Task { [clock] in try await clock.sleep(until: .init(.seconds(1))) } }
+        let naps = (0..<100).map { _ in Task { [clock] in try await clock.sleep(untilLimitOf: .seconds(1)) } }
         while clock.sleeperCount < 100 { await Task.yield() }
         try await base.waitForSleepers(count: 1)
         base.advance(by: .seconds(1))

@@ -1,8 +1,8 @@
-/// A clock whose sleepers share one sleep of the underlying clock, for timeouts, which are nearly always cancelled.
+/// A clock whose alarms share one sleep of the underlying clock, for timeouts, which are nearly always cancelled.
 ///
 /// Cancelling `Task.sleep` wakes the task at once, but the runtime keeps its timer until it would have fired. With a
-/// timeout of 60 s and a thousand calls a second, that is sixty thousand timers of finished calls. Here a cancelled
-/// sleeper leaves behind at most one alarm, which then rings for the sleepers of that time.
+/// timeout of 60 s and a thousand calls a second, that is sixty thousand timers of finished calls. Here cancelled alarms
+/// leave behind at most one sleep, which then ends for the alarms of that time.
 final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     package typealias Instant = Base.Instant
 
@@ -18,32 +18,19 @@ final class SharedSleepClock<Base: Clock<Duration>>: Clock {
     var now: Instant { base.now }
     var minimumResolution: Duration { base.minimumResolution }
 
-    /// How many sleepers there are now.
+    /// How many alarms are set now.
     var sleeperCount: Int { state.withLock { $0.count } }
 
-    /// Sleeps until `deadline`.
-    ///
-    /// - Parameter tolerance: Ignored, since the alarm is shared with sleepers that may have no tolerance.
-    /// - Throws: `CancellationError`, at once, when the task is or becomes cancelled.
-    func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let id = state.withLock { $0.makeId() }
-        let deadline = zero.duration(to: deadline)
-        try await state.wait { state, waiter in
-            state.insert(.task(waiter), id: id, until: deadline)
-        } joined: { needsAlarm, _ in
-            if needsAlarm { setAlarm(deadline) }
-        } leave: { state, _ in
-            guard case .task(let waiter) = state.remove(id) else { return nil }
-            return waiter
-        }
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline, tolerance: tolerance)
     }
 
-    /// Starts a task that wakes the sleepers that are due at `time`, then those at the next deadline, and so on until
-    /// there are none.
+    /// Starts a task that rings the alarms that are due at `time`, then those at the next deadline, and so on until there
+    /// are none.
     ///
     /// The task is detached and not a `BackgroundTask`, since it serves the calls of the whole process and must not end
     /// with the call that happened to start it.
-    private func setAlarm(_ time: Duration) {
+    private func sleep(to time: Duration) {
         Task.detached(priority: .high) { [self] in
             var next: Duration? = time
             while let time = next {
@@ -54,13 +41,13 @@ final class SharedSleepClock<Base: Clock<Duration>>: Clock {
         }
     }
 
-    /// Wakes the sleepers that are due.
+    /// Rings the alarms that are due.
     ///
-    /// - Returns: When to ring again; nil when there are no sleepers, or when another alarm rings early enough.
+    /// - Returns: When to ring again; nil when there are no alarms, or when another sleep ends early enough.
     private func ring(at time: Duration) -> Duration? {
         let now = max(time, zero.duration(to: base.now))
         let (due, next) = state.withLock { $0.ring(at: time, now: now) }
-        due.forEach { $0.wake() }
+        due.forEach { $0() }
         return next
     }
 }
@@ -70,38 +57,28 @@ extension SharedSleepClock: AlarmClock {
         let deadline = zero.duration(to: base.now) + delay
         return state.withLock { state in
             let id = state.makeId()
-            if state.insert(.alarm(ring), id: id, until: deadline) { setAlarm(deadline) }
+            if state.insert(ring, id: id, until: deadline) { sleep(to: deadline) }
             return id
         }
     }
 
     func cancelAlarm(_ id: Int) {
-        _ = state.withLock { $0.remove(id) }
+        state.withLock { $0.remove(id) }
     }
 }
 
-/// The sleepers on a shared clock, and the times of its next alarms.
+/// The alarms of a shared clock, and the times at which it sleeps to.
 ///
 /// Not nested in ``SharedSleepClock``, which is generic, so that the compiler specialises the queue for this one type
-/// of sleeper. Every call with a timeout goes through it.
+/// of alarm. Every call with a timeout goes through it.
 struct SharedSleepers {
-    enum Sleeper: Sendable {
-        case task(Waiter<Void>)
-        case alarm(@Sendable () -> Void)
-
-        func wake() {
-            switch self {
-            case .task(let waiter): waiter.resume()
-            case .alarm(let ring): ring()
-            }
-        }
-    }
+    typealias Alarm = @Sendable () -> Void
 
     private var lastId = 0
-    private var queue = SleepQueue<Sleeper>()
-    /// The times at which the alarms that are set will ring, counted from the clock's zero, the next one last. Usually
-    /// there is only one; each sleeper that is due before all others adds one.
-    private var alarms: [Duration] = []
+    private var queue = SleepQueue<Alarm>()
+    /// The times at which the sleeps under way will end, counted from the clock's zero, the next one last. Usually there
+    /// is only one; each alarm that is due before all others adds one.
+    private var sleeps: [Duration] = []
 
     var count: Int { queue.count }
 
@@ -110,33 +87,30 @@ struct SharedSleepers {
         return lastId
     }
 
-    /// Puts a sleeper into the queue; returns true if an alarm has to be set for it, since the next one would ring too
-    /// late.
-    mutating func insert(_ sleeper: Sleeper, id: Int, until deadline: Duration) -> Bool {
-        queue.insert(sleeper, id: id, deadline: deadline)
-        return setsAlarm(for: deadline)
+    /// Puts an alarm into the queue; returns true if a sleep has to begin for it, since the next one would end too late.
+    mutating func insert(_ alarm: @escaping Alarm, id: Int, until deadline: Duration) -> Bool {
+        queue.insert(alarm, id: id, deadline: deadline)
+        return needsSleep(to: deadline)
     }
 
-    mutating func remove(_ id: Int) -> Sleeper? { queue.remove(id) }
+    mutating func remove(_ id: Int) { _ = queue.remove(id) }
 
-    /// Removes the sleepers that are due at `now` from the queue, after the alarm for `time` has rung.
+    /// Removes the alarms that are due at `now` from the queue, after the sleep to `time` has ended.
     ///
-    /// - Returns: The sleepers, and when to ring again; nil if there are no more sleepers, or if another alarm rings
-    ///   early enough.
-    mutating func ring(at time: Duration, now: Duration) -> (due: [Sleeper], next: Duration?) {
-        if let index = alarms.lastIndex(of: time) { alarms.remove(at: index) }
-        var due: [Sleeper] = []
-        while let deadline = queue.nextDeadline, deadline <= now, let sleeper = queue.popFirst() {
-            due.append(sleeper)
-        }
-        guard let next = queue.nextDeadline, setsAlarm(for: next) else { return (due, nil) }
+    /// - Returns: The alarms, and when to ring again; nil if there are no more alarms, or if another sleep ends early
+    ///   enough.
+    mutating func ring(at time: Duration, now: Duration) -> (due: [Alarm], next: Duration?) {
+        if let index = sleeps.lastIndex(of: time) { sleeps.remove(at: index) }
+        var due: [Alarm] = []
+        while let deadline = queue.nextDeadline, deadline <= now, let alarm = queue.popFirst() { due.append(alarm) }
+        guard let next = queue.nextDeadline, needsSleep(to: next) else { return (due, nil) }
         return (due, next)
     }
 
-    /// Notes an alarm for `deadline`; returns false if another alarm rings early enough.
-    private mutating func setsAlarm(for deadline: Duration) -> Bool {
-        if let next = alarms.last, next <= deadline { return false }
-        alarms.append(deadline)
+    /// Notes a sleep to `deadline`; returns false if another sleep ends early enough.
+    private mutating func needsSleep(to deadline: Duration) -> Bool {
+        if let next = sleeps.last, next <= deadline { return false }
+        sleeps.append(deadline)
         return true
     }
 }
