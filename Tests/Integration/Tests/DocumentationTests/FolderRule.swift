@@ -42,8 +42,8 @@ struct FolderRule {
 
     /// The arrows of `NautilusTraffic`.
     static let traffic: [String: Set<String>] = [
-        "Support": [], "Budgets": [], "Hedging": [], "Chaos": [],
-        "Limit": ["Support"], "Pacing": ["Support"], "Breaker": ["Support"],
+        "Support": [], "Hedging": [], "Chaos": [],
+        "Budgets": ["Support"], "Limit": ["Support"], "Pacing": ["Support"], "Breaker": ["Support"],
     ]
 
     /// The arrows of `NautilusSessions`.
