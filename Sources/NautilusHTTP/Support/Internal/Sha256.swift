@@ -2,10 +2,23 @@
 ///
 /// Implemented here, since CryptoKit exists only on Apple's platforms and this package has no dependencies. Not for
 /// passwords.
-package struct Sha256 {
+package enum Sha256 {
     /// The digest of `bytes`, 32 bytes long.
     package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var state = Sha256()
+        // H⁽⁰⁾ of §5.3.3: the fractions of the square roots of the first eight primes.
+        let words: [UInt32] = [
+            0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+        ]
+        return digest(bytes, words, absorb)
+    }
+
+    /// The digest that both algorithms make, block by block (§5.1.1, §6).
+    fileprivate static func digest(
+        _ bytes: some Sequence<UInt8>,
+        _ initial: [UInt32],
+        _ absorb: (_ block: [UInt8], _ words: inout [UInt32]) -> Void
+    ) -> [UInt8] {
+        var words = initial
         var block: [UInt8] = []
         block.reserveCapacity(64)
         var count: UInt64 = 0
@@ -13,32 +26,27 @@ package struct Sha256 {
             block.append(byte)
             count &+= 1
             if block.count == 64 {
-                state.absorb(block)
+                absorb(block, &words)
                 block.removeAll(keepingCapacity: true)
             }
         }
         // The padding: a one bit, zeros up to the last eight bytes of a block, and the length in bits.
         block.append(0x80)
         if block.count > 56 {
-            state.absorb(block + Array(repeating: 0, count: 64 - block.count))
+            absorb(block + Array(repeating: 0, count: 64 - block.count), &words)
             block.removeAll(keepingCapacity: true)
         }
         block += Array(repeating: 0, count: 56 - block.count)
         let bits = count &* 8
         block += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) }
-        state.absorb(block)
-        return state.words.flatMap { word in
+        absorb(block, &words)
+        return words.flatMap { word in
             stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
         }
     }
 
-    /// H⁽⁰⁾ of §5.3.3: the fractions of the square roots of the first eight primes.
-    private var words: [UInt32] = [
-        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-    ]
-
     /// §6.2.2, for one block of 64 bytes.
-    private mutating func absorb(_ block: [UInt8]) {
+    private static func absorb(_ block: [UInt8], into words: inout [UInt32]) {
         var schedule: [UInt32] = []
         schedule.reserveCapacity(64)
         for start in stride(from: 0, to: 64, by: 4) {
@@ -58,7 +66,7 @@ package struct Sha256 {
             let sigma0 = a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)
             let choice = e & f ^ ~e & g
             let majority = a & b ^ a & c ^ b & c
-            let first = h &+ sigma1 &+ choice &+ Self.constants[index] &+ schedule[index]
+            let first = h &+ sigma1 &+ choice &+ constants[index] &+ schedule[index]
             let second = sigma0 &+ majority
             (h, g, f, e) = (g, f, e, d &+ first)
             (d, c, b, a) = (c, b, a, first &+ second)
@@ -91,30 +99,21 @@ extension UInt32 {
 /// collision resistance has been broken since 2017: not for anything that must be secure.
 package enum Sha1 {
     /// The digest of `bytes`, 20 bytes long.
-    package static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        // The padding: a one bit, zeros up to the last eight bytes of a block, and the length in bits.
-        var padded = Array(bytes) + [0x80]
-        while padded.count % 64 != 56 { padded.append(0) }
-        let bits = UInt64(bytes.count) &* 8
-        padded += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) }
+    package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         // H⁽⁰⁾ of §5.3.1.
-        var words: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
-        for start in stride(from: 0, to: padded.count, by: 64) { absorb(padded[start..<start + 64], into: &words) }
-        return words.flatMap { word in
-            stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
-        }
+        Sha256.digest(bytes, [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0], absorb)
     }
 
     /// §6.1.2, for one block of 64 bytes.
-    private static func absorb(_ block: ArraySlice<UInt8>, into words: inout [UInt32]) {
+    private static func absorb(_ block: [UInt8], into words: inout [UInt32]) {
         var schedule: [UInt32] = []
         schedule.reserveCapacity(80)
-        for start in stride(from: block.startIndex, to: block.endIndex, by: 4) {
+        for start in stride(from: 0, to: 64, by: 4) {
             schedule.append(block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) })
         }
         for index in 16..<80 {
             let mixed = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
-            schedule.append(mixed.rotatedLeft(1))
+            schedule.append(mixed.rotated(31))
         }
         var (a, b, c, d, e) = (words[0], words[1], words[2], words[3], words[4])
         for index in 0..<80 {
@@ -125,13 +124,9 @@ package enum Sha1 {
                 case ..<60: (b & c ^ b & d ^ c & d, 0x8f1b_bcdc)
                 default: (b ^ c ^ d, 0xca62_c1d6)
                 }
-            let next = a.rotatedLeft(5) &+ function &+ e &+ constant &+ schedule[index]
-            (e, d, c, b, a) = (d, c, b.rotatedLeft(30), a, next)
+            let next = a.rotated(27) &+ function &+ e &+ constant &+ schedule[index]
+            (e, d, c, b, a) = (d, c, b.rotated(2), a, next)
         }
         for (index, word) in [a, b, c, d, e].enumerated() { words[index] &+= word }
     }
-}
-
-extension UInt32 {
-    fileprivate func rotatedLeft(_ count: UInt32) -> UInt32 { self << count | self >> (32 - count) }
 }

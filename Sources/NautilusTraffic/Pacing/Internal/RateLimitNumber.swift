@@ -27,17 +27,8 @@ struct RateLimitNumber: Hashable, Sendable {
         let next = rest.first { $0 != 0x20 && $0 != 0x09 }
         guard next == nil || next == UInt8(ascii: ",") || next == UInt8(ascii: ";") else { return nil }
 
-        let number = isNegative ? 0 : whole.reduce(Int64(0)) { $0.saturated(appending: Int64($1) - 0x30) }
+        let number = isNegative ? 0 : Int64(Substring(whole)) ?? .max
         roundedDown = number
         roundedUp = hasFraction && !isNegative && number < .max ? number + 1 : number
-    }
-}
-
-extension Int64 {
-    /// The number with one more decimal digit; the largest possible if that does not fit.
-    fileprivate func saturated(appending digit: Int64) -> Int64 {
-        let (shifted, overflow) = multipliedReportingOverflow(by: 10)
-        let (sum, tooLarge) = shifted.addingReportingOverflow(digit)
-        return overflow || tooLarge ? .max : sum
     }
 }
