@@ -51,7 +51,7 @@ final class Call<R: Request> {
         self.clock = bound.configuration.clock
         self.deadline = scope.deadline
         self.scope = scope
-        self.book = ExchangeBook(CallIdentity(scope), stopwatch: scope.stopwatch, observer: enabledObserver)
+        self.book = ExchangeBook(scope.identity, stopwatch: scope.stopwatch, observer: enabledObserver)
         self.carriedCoders = bound.configuration.coders.carried
         self.isReconnect = isReconnect
         self.retrier = bound.retrier

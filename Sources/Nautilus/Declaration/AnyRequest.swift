@@ -37,16 +37,18 @@ public struct AnyRequest<Result: Sendable>: ForwardingRequest {
         body: HttpBody = .empty,
         decode: @escaping @Sendable (Data) throws -> Result
     ) {
-        self.forwarded = RequestValues(
-            method: method,
-            route: route,
-            query: query,
-            header: header,
-            body: body
-        )
-        self.make = decode
-        self.makeFromResponse = { try Self.result(of: $0, decode) }
-        self.makeFromStream = { try Self.result(of: $0.replacingBody(try await $0.wholeBody()), decode) }
+        self.init(RequestValues(method: method, route: route, query: query, header: header, body: body), decode) {
+            try Self.result(of: $0, decode)
+        }
+    }
+
+    private init(
+        _ values: RequestValues,
+        _ make: @escaping @Sendable (Data) throws -> Result,
+        _ makeFromResponse: @escaping @Sendable (HttpResponse<Data>) throws -> Result
+    ) {
+        (self.forwarded, self.make, self.makeFromResponse) = (values, make, makeFromResponse)
+        self.makeFromStream = { try makeFromResponse($0.replacingBody(try await $0.wholeBody())) }
     }
 
     private static func result(
@@ -98,16 +100,8 @@ extension AnyRequest where Result: Decodable {
         as result: Result.Type,
         decoder: @escaping @Sendable () -> JSONDecoder = { JsonCoders.current.decoder() }
     ) {
-        self.forwarded = RequestValues(
-            method: method,
-            route: route,
-            query: query,
-            header: header,
-            body: body
-        )
-        self.make = { try Self.result(of: $0, decoder) }
-        self.makeFromResponse = { try Self.result(of: $0, decoder) }
-        self.makeFromStream = { try Self.result(of: $0.replacingBody(try await $0.wholeBody()), decoder) }
+        let values = RequestValues(method: method, route: route, query: query, header: header, body: body)
+        self.init(values, { try Self.result(of: $0, decoder) }, { try Self.result(of: $0, decoder) })
     }
 }
 
@@ -171,12 +165,6 @@ extension AnyRequest where Result == Void {
         header: HttpHeader = [:],
         body: HttpBody = .empty
     ) {
-        self.init(
-            method,
-            route,
-            query: query,
-            header: header,
-            body: body
-        ) { _ in }
+        self.init(method, route, query: query, header: header, body: body) { _ in }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The schedule of delays between attempts: a value without state.
 ///
 /// The cap is applied before the jitter: if it were applied afterwards, many delays would be exactly the cap, and the
@@ -117,31 +119,11 @@ extension Duration {
         max(.zero, min(self, cap))
     }
 
-    /// `self × factor^power`, at most `cap`; computed in floating point first, since a Duration traps on overflow.
+    /// `self × factor^power`, at least zero and at most `cap`, also for infinity and NaN; computed in floating point first,
+    /// since a Duration traps on overflow.
     fileprivate func multiplied(by factor: Double, power: Int, cap: Duration) -> Duration {
-        .seconds(inSeconds * .pow(factor, power), cap: cap)
-    }
-
-    /// A duration of at least zero and at most `cap`, also for infinity and NaN.
-    private static func seconds(_ seconds: Double, cap: Duration) -> Duration {
-        seconds < cap.inSeconds ? .seconds(max(0, seconds)) : cap
-    }
-
-    private var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
-    }
-}
-
-extension Double {
-    /// The power by repeated squaring: without Foundation, the standard library has no such function.
-    fileprivate static func pow(_ base: Double, _ exponent: Int) -> Double {
-        var (result, square, exponent) = (1.0, base, exponent)
-        while exponent > 0 {
-            if exponent & 1 == 1 { result *= square }
-            square *= square
-            exponent >>= 1
-        }
-        return result
+        let seconds = self / .seconds(1) * pow(factor, Double(power))
+        return seconds < cap / .seconds(1) ? .seconds(max(0, seconds)) : cap
     }
 }
 

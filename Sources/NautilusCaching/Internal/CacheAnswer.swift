@@ -52,24 +52,27 @@ struct CacheAnswer {
 
     /// The response as it would be stored; nil when its `Vary` rules out every other request.
     var stored: StoredResponse? {
-        StoredResponse(
-            response,
-            to: question.request,
-            sent: sent,
-            of: question.partition,
-            requestTime: requestTime,
-            responseTime: responseTime
-        )
+        selectors(of: response.header).map { selectors in
+            StoredResponse(
+                status: response.status,
+                header: response.header,
+                body: response.body,
+                selectors: selectors,
+                requestTime: requestTime,
+                responseTime: responseTime
+            )
+        }
     }
 
+    /// A stored response as the answer renews it; nil when no other request may get it any longer.
     func renewed(_ stored: StoredResponse) -> StoredResponse? {
-        stored.freshened(
-            by: response,
-            to: question.request,
-            sent: sent,
-            of: question.partition,
-            requestTime: requestTime,
-            responseTime: responseTime
-        )
+        var renewed = stored.freshened(by: response, requestTime: requestTime, responseTime: responseTime)
+        guard let selectors = selectors(of: renewed.header) else { return nil }
+        renewed.selectors = selectors
+        return renewed
+    }
+
+    private func selectors(of header: HttpHeader) -> VarySelectors? {
+        VarySelectors(header, seen: question.request, sent: sent, question.partition)
     }
 }

@@ -9,7 +9,7 @@ struct StoredResponse: Hashable, Sendable {
     /// An identifier of the body; it stays the same when the header is renewed.
     let bodyID: String
     /// The fields that `Vary` names, with their values in the request.
-    private(set) var selectors: VarySelectors
+    var selectors: VarySelectors
     /// When the request was sent and the answer received, in seconds since 1970.
     private(set) var requestTime: Int64
     private(set) var responseTime: Int64
@@ -37,35 +37,6 @@ struct StoredResponse: Hashable, Sendable {
         self.responseTime = responseTime
         self.control = CacheControl(header)
         self.date = header.seconds(of: .date, now: responseTime)
-    }
-
-    /// Creates the response to a request of `partition`; nil when it must not be reused, because its `Vary` names `*`
-    /// or a secret.
-    ///
-    /// - Parameters:
-    ///   - response: The response that came.
-    ///   - seen: The request as the cache saw it.
-    ///   - sent: The request on the wire.
-    ///   - partition: The partition that the request belongs to.
-    ///   - requestTime: When the request was sent.
-    ///   - responseTime: When the answer was received.
-    init?(
-        _ response: HttpResponse<Data>,
-        to seen: HttpRequest,
-        sent: HttpRequest,
-        of partition: CachePartition,
-        requestTime: Int64,
-        responseTime: Int64
-    ) {
-        guard let selectors = VarySelectors(response.header, seen: seen, sent: sent, partition) else { return nil }
-        self.init(
-            status: response.status,
-            header: response.header,
-            body: response.body,
-            selectors: selectors,
-            requestTime: requestTime,
-            responseTime: responseTime
-        )
     }
 
     /// Whether this response answers `request`: all fields that `Vary` names have the same values (RFC 9111 §4.1), as
@@ -103,16 +74,8 @@ struct StoredResponse: Hashable, Sendable {
     }
 
     /// This response with the fields that a 304, or the answer to a HEAD, renews (§3.2).
-    ///
-    /// - Returns: Nil when no other request may get the response any longer.
-    func freshened(
-        by response: HttpResponse<Data>,
-        to seen: HttpRequest,
-        sent: HttpRequest,
-        of partition: CachePartition,
-        requestTime: Int64,
-        responseTime: Int64
-    ) -> StoredResponse? {
+    /// Its selectors stay the old ones.
+    func freshened(by response: HttpResponse<Data>, requestTime: Int64, responseTime: Int64) -> StoredResponse {
         var updated = self
         // Length, type and encoding have to describe the body stored here.
         let kept: Set<HttpHeader.Name> = [.contentLength, .contentType, "Content-Encoding", .contentRange]
@@ -123,8 +86,6 @@ struct StoredResponse: Hashable, Sendable {
         (updated.requestTime, updated.responseTime) = (requestTime, responseTime)
         updated.control = CacheControl(updated.header)
         updated.date = updated.header.seconds(of: .date, now: responseTime)
-        guard let selectors = VarySelectors(updated.header, seen: seen, sent: sent, partition) else { return nil }
-        updated.selectors = selectors
         return updated
     }
 

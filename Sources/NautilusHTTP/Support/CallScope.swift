@@ -13,12 +13,10 @@ package struct CallScope: Sendable {
     /// The most enclosing calls that are remembered: calls that start one another would otherwise form an endless chain.
     private static var maxAncestors: Int { 16 }
 
+    /// The call.
+    package let identity: CallIdentity
     /// The call's number in this process, from 1.
-    package let id: UInt64
-    /// The numbers of the calls within which this one was made, the innermost first.
-    let ancestorIds: [UInt64]
-    /// The type of the call's request.
-    let requestType: any Any.Type
+    package var id: UInt64 { identity.id }
     /// How long the call may take; nil for no limit.
     package let deadline: Duration?
     /// The time since the call began, on the clock of its service.
@@ -29,12 +27,14 @@ package struct CallScope: Sendable {
 
     /// Creates a scope within the current one, for a call in the current task.
     package init(requestType: any Any.Type, deadline: Duration?, stopwatch: Stopwatch) {
-        id = Self.lastId.withLock { last in
+        let id = Self.lastId.withLock { last in
             last += 1
             return last
         }
-        ancestorIds = Self.current.map { [$0.id] + $0.ancestorIds.prefix(Self.maxAncestors - 1) } ?? []
-        (self.requestType, self.deadline, self.stopwatch) = (requestType, deadline?.clampedToCentury, stopwatch)
+        let outer = Self.current?.identity
+        let ancestors = outer.map { [$0.id] + $0.ancestors.prefix(Self.maxAncestors - 1) } ?? []
+        identity = CallIdentity(id: id, ancestors: ancestors, requestType: requestType)
+        (self.deadline, self.stopwatch) = (deadline?.clampedToCentury, stopwatch)
         task = Self.currentTask
     }
 

@@ -24,12 +24,8 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
         self.init(id: id, ancestors: parent.map { [$0] } ?? [], requestType: .some(requestType))
     }
 
-    private init(id: UInt64, ancestors: [UInt64], requestType: (any Any.Type)?) {
+    init(id: UInt64, ancestors: [UInt64], requestType: (any Any.Type)?) {
         (self.id, self.ancestors, self.requestType) = (id, ancestors, requestType)
-    }
-
-    package init(_ scope: CallScope) {
-        self.init(id: scope.id, ancestors: scope.ancestorIds, requestType: scope.requestType)
     }
 
     /// The number of the call within which this one was made; nil when there is none, or when it had already ended
