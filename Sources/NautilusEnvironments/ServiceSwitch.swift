@@ -152,7 +152,7 @@ extension ServiceSwitch {
     /// The selected service's, to which calls that begin now keep.
     public var configuration: ServiceConfiguration {
         #if DEBUG
-            RefreshWarnings.shared.check(Self.self, isPartOfRefresh: CredentialWork.isRefresh)
+            TypeWarnings.refreshes.check(Self.self, isPartOfRefresh: CredentialWork.isRefresh)
         #endif
         let present = present
         return present.configuration.with { configuration in

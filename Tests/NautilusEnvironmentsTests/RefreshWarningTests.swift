@@ -10,7 +10,7 @@ struct RefreshWarningTests {
     @Test("a refresh through a service with a selection is warned of once, and no other call is")
     func once() {
         let lines = Locked<[String]>([])
-        let warnings = RefreshWarnings { line in lines.withLock { $0.append(line) } }
+        let warnings = TypeWarnings { line in lines.withLock { $0.append(line) } }
         let service = ServiceSwitch<String, AnyHttpService<HttpError>>.self
         warnings.check(service, isPartOfRefresh: false)
         #expect(lines.withLock { $0 } == [])
@@ -29,7 +29,7 @@ struct RefreshWarningTests {
                 return "new"
             }
             _ = try await coordinator.refresh(rejecting: coordinator.credential())
-            #expect(RefreshWarnings.shared.hasWarned(of: type(of: sites)))
+            #expect(TypeWarnings.refreshes.hasSeen(type(of: sites)))
         }
     #endif
 }

@@ -40,7 +40,7 @@ public final class CallBinding<R: Request>: Sendable {
         continuing earlier: CallSessions? = nil
     ) {
         #if DEBUG
-            NearMissWarnings.shared.check(configuration, request)
+            TypeWarnings.nearMisses.check(configuration, request)
         #endif
         let isAnonymous = configuration.makesAnonymous(request)
         let target = Result { () throws(HttpRequest.Invalid) in try CallTarget(of: request, for: configuration) }

@@ -58,7 +58,7 @@ struct MisnamedRuleTests {
     @Test("F26: the first call of a debug build warns of those of another type, in whichever form they are declared")
     func warned() {
         let lines = Locked<[String]>([])
-        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
+        let warnings = TypeWarnings { line in lines.withLock { $0.append(line) } }
         let service = AnyHttpService(apiUrl: "api.example.com")
         warnings.check(service.configuration, InOnePiece())
         #expect(lines.withLock { $0.count } == 2)

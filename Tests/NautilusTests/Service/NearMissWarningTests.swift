@@ -78,9 +78,9 @@ struct NearMissWarningTests {
     }
 
     /// The properties that checks of the same warnings warn of.
-    private static func properties(_ checks: (NearMissWarnings) -> Void) -> [String] {
+    private static func properties(_ checks: (TypeWarnings) -> Void) -> [String] {
         let lines = Locked<[String]>([])
-        checks(NearMissWarnings { line in lines.withLock { $0.append(line) } })
+        checks(TypeWarnings { line in lines.withLock { $0.append(line) } })
         return lines.withLock { $0 }.map { String($0.dropFirst().prefix { $0 != ":" }) }
     }
 
@@ -128,7 +128,7 @@ struct NearMissWarningTests {
     @Test("a warning says what diagnose() says")
     func words() {
         let lines = Locked<[String]>([])
-        let warnings = NearMissWarnings { line in lines.withLock { $0.append(line) } }
+        let warnings = TypeWarnings { line in lines.withLock { $0.append(line) } }
         let service = AnyHttpService(apiUrl: "api.example.com")
         warnings.check(service.configuration, Plain())
         #expect(lines.withLock { $0 } == service.diagnose(Plain()).map(\.description))
@@ -149,9 +149,9 @@ struct NearMissWarningTests {
                 typealias Result = Void
                 var route: HttpRoute { [] }
             }
-            #expect(!NearMissWarnings.shared.hasSeen(Quiet.self))
+            #expect(!TypeWarnings.nearMisses.hasSeen(Quiet.self))
             _ = try? await Quiet().schedule(with: Right())
-            #expect(NearMissWarnings.shared.hasSeen(Quiet.self) && NearMissWarnings.shared.hasSeen(Right.self))
+            #expect(TypeWarnings.nearMisses.hasSeen(Quiet.self) && TypeWarnings.nearMisses.hasSeen(Right.self))
         }
     #endif
 }

@@ -91,33 +91,43 @@ package struct StoredRule {
     }
 }
 
-/// Warns once for each type of service and of request of the stored properties that are near misses.
+/// Warnings that are given once for each type of service or of request.
 ///
-/// Only calls in a debug build use it; a release build gives no warnings.
-final class NearMissWarnings: Sendable {
-    /// The warnings of the process, on its standard error.
-    static let shared = NearMissWarnings { FileHandle.standardError.write(Data("Nautilus: \($0)\n".utf8)) }
-
+/// Only calls in a debug build use them; a release build gives no warnings.
+package final class TypeWarnings: Sendable {
     /// The types that have been checked.
     private let seen = Locked<Set<ObjectIdentifier>>([])
-    private let write: @Sendable (String) -> Void
+    package let write: @Sendable (String) -> Void
 
-    init(write: @escaping @Sendable (String) -> Void) {
+    /// - Parameter write: Writes a warning. Default: on standard error.
+    package init(
+        write: @escaping @Sendable (String) -> Void = {
+            FileHandle.standardError.write(Data("Nautilus: \($0)\n".utf8))
+        }
+    ) {
         self.write = write
     }
 
-    /// Checks both types, unless it has checked them before.
+    /// Whether a type is checked for the first time.
+    package func isNew(_ type: Any.Type) -> Bool { seen.withLock { $0.insert(ObjectIdentifier(type)).inserted } }
+
+    /// Whether a type has been checked.
+    package func hasSeen(_ type: Any.Type) -> Bool { seen.withLock { $0.contains(ObjectIdentifier(type)) } }
+}
+
+extension TypeWarnings {
+    /// The process's warnings of stored properties that are near misses.
+    static let nearMisses = TypeWarnings()
+
+    /// Checks both types for near misses, unless it has checked them before.
     func check(_ service: ServiceConfiguration, _ request: some Request) {
         let request = (request as? any RequestOfAnother)?.innermost ?? request
         check(request, by: StoredRule.rules(ofRequest: request))
         check(service.declared, by: StoredRule.rules(of: service.declared))
     }
 
-    /// Whether a type has been checked.
-    func hasSeen(_ type: Any.Type) -> Bool { seen.withLock { $0.contains(ObjectIdentifier(type)) } }
-
     private func check(_ owner: Any, by rules: @autoclosure () -> [StoredRule]) {
-        guard seen.withLock({ $0.insert(ObjectIdentifier(type(of: owner))).inserted }) else { return }
+        guard isNew(type(of: owner)) else { return }
         let rules = rules()
         for child in sequence(first: Mirror(reflecting: owner), next: \.superclassMirror).flatMap(\.children) {
             guard let rule = rules.first(where: { $0.name == child.label }), rule.isMissed(child.value) else {
