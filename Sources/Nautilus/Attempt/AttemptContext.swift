@@ -33,7 +33,7 @@ public struct AttemptContext: Sendable {
     /// The part that stays the same all the way.
     private let fixed: Boxed<Fixed>
 
-    private struct Fixed: Sendable {
+    struct Fixed: Sendable {
         let number: Int
         let serviceOrigin: HttpOrigin
         let timeout: Duration?
@@ -42,13 +42,13 @@ public struct AttemptContext: Sendable {
         let acceptedStatusCodes: HttpStatusCodes
         let call: CallIdentity
         /// The sessions that the call belongs to.
-        let sessions: [CallSession]
+        var sessions: [CallSession] = []
         /// Whether the call has credentials.
-        let isAuthorized: Bool
+        var isAuthorized = false
         /// The service's coders; nil for the standard ones.
-        let coders: JsonCoders.Carried?
+        var coders: JsonCoders.Carried?
         /// The call as a hedge has to know it; nil in a context that a test has made.
-        let hedgeable: HedgeableCall?
+        var hedgeable: HedgeableCall?
     }
 
     /// Creates a context, as a test of an interceptor or a transport does.
@@ -69,30 +69,6 @@ public struct AttemptContext: Sendable {
         acceptedStatusCodes: HttpStatusCodes = .success
     ) {
         self.init(
-            number: number,
-            serviceOrigin: serviceOrigin,
-            timeout: timeout,
-            remaining: remaining,
-            streamsResponse: streamsResponse,
-            acceptedStatusCodes: acceptedStatusCodes,
-            call: .none
-        )
-    }
-
-    init(
-        number: Int,
-        serviceOrigin: HttpOrigin,
-        timeout: Duration?,
-        remaining: Duration?,
-        streamsResponse: Bool,
-        acceptedStatusCodes: HttpStatusCodes,
-        call: CallIdentity,
-        sessions: [CallSession] = [],
-        isAuthorized: Bool = false,
-        coders: JsonCoders.Carried? = nil,
-        hedgeable: HedgeableCall? = nil
-    ) {
-        fixed = Boxed(
             Fixed(
                 number: number,
                 serviceOrigin: serviceOrigin,
@@ -100,14 +76,12 @@ public struct AttemptContext: Sendable {
                 remaining: remaining,
                 streamsResponse: streamsResponse,
                 acceptedStatusCodes: acceptedStatusCodes,
-                call: call,
-                sessions: sessions,
-                isAuthorized: isAuthorized,
-                coders: coders,
-                hedgeable: hedgeable
+                call: .none
             )
         )
     }
+
+    init(_ fixed: Fixed) { self.fixed = Boxed(fixed) }
 }
 
 extension AttemptContext: Redacted {

@@ -9,7 +9,7 @@ extension Call {
             let header = try await bound.configuration.headers()
             let target = try targetNow()
             let built = try coders.asCurrent { try builder.build(request, to: target, with: header) }
-            let context = AttemptContext(
+            let context = AttemptContext.Fixed(
                 number: recorder.number,
                 serviceOrigin: target.service.origin,
                 timeout: try timeout(),
@@ -24,7 +24,7 @@ extension Call {
                     ? nil
                     : HedgeableCall(book: book, clock: clock, deadline: deadline, allowsHedging: request.allowsHedging)
             )
-            return (built, context)
+            return (built, AttemptContext(context))
         } catch {
             throw failure(error, in: .build, delivery: .notSent)
         }
