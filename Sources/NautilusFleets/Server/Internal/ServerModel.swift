@@ -172,33 +172,26 @@ struct WaitQueue: Sendable {
     }
 }
 
-/// The times at which a server's workers are free again, as a binary heap with the earliest on top.
+/// The times at which a server's workers are free again, the earliest first.
 struct WorkerPool: Sendable {
-    private var free: [Duration]
+    private var free = DeadlineHeap()
 
-    init(count: Int) {
-        free = Array(repeating: .zero, count: max(count, 1))
+    init(count: Int) { self.init(count: count, freeAt: .zero) }
+
+    private init(count: Int, freeAt time: Duration) {
+        for worker in 0..<max(count, 1) { free.insert(worker, at: time) }
     }
 
     /// When the first worker is free.
-    var nextFree: Duration { free[0] }
+    var nextFree: Duration { free.first?.deadline ?? .zero }
 
     /// Occupies that worker until `end`.
     mutating func occupy(until end: Duration) {
-        var parent = 0
-        while true {
-            var child = 2 * parent + 1
-            guard child < free.count else { break }
-            if child + 1 < free.count, free[child + 1] < free[child] { child += 1 }
-            guard free[child] < end else { break }
-            free[parent] = free[child]
-            parent = child
-        }
-        free[parent] = end
+        guard let first = free.first else { return }
+        free.removeFirst()
+        free.insert(first.id, at: end)
     }
 
     /// Frees all workers.
-    mutating func reset(at time: Duration) {
-        for index in free.indices { free[index] = time }
-    }
+    mutating func reset(at time: Duration) { self = WorkerPool(count: free.count, freeAt: time) }
 }

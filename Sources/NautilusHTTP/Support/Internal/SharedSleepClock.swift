@@ -164,7 +164,7 @@ struct SharedSleepers {
 }
 
 /// Deadlines in order, each with its sleeper's number, as a binary heap.
-@usableFromInline struct DeadlineHeap: Sendable {
+@usableFromInline package struct DeadlineHeap: Sendable {
     private struct Alarm: Comparable {
         let deadline: Duration
         let id: Int
@@ -176,16 +176,16 @@ struct SharedSleepers {
 
     private var alarms: [Alarm] = []
 
-    @usableFromInline init() {}
+    @usableFromInline package init() {}
 
-    @usableFromInline var count: Int { alarms.count }
+    @usableFromInline package var count: Int { alarms.count }
 
     /// The earliest deadline; of several equal ones, the one with the lowest number.
-    @usableFromInline var first: (deadline: Duration, id: Int)? {
+    @usableFromInline package var first: (deadline: Duration, id: Int)? {
         alarms.first.map { ($0.deadline, $0.id) }
     }
 
-    @usableFromInline mutating func insert(_ id: Int, at deadline: Duration) {
+    @usableFromInline package mutating func insert(_ id: Int, at deadline: Duration) {
         let alarm = Alarm(deadline: deadline, id: id)
         var child = alarms.count
         alarms.append(alarm)
@@ -196,7 +196,7 @@ struct SharedSleepers {
         alarms[child] = alarm
     }
 
-    @usableFromInline mutating func removeFirst() {
+    @usableFromInline package mutating func removeFirst() {
         let last = alarms.removeLast()
         guard !alarms.isEmpty else { return }
         var parent = 0
@@ -212,7 +212,7 @@ struct SharedSleepers {
     }
 
     /// Removes all deadlines except those whose number `isKept`.
-    @usableFromInline mutating func keep(where isKept: (Int) -> Bool) {
+    @usableFromInline package mutating func keep(where isKept: (Int) -> Bool) {
         // A sorted array is a heap.
         alarms = alarms.filter { isKept($0.id) }.sorted()
     }
