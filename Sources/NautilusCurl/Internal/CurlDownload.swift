@@ -77,14 +77,7 @@ final class CurlDownload: Sendable {
                 try end.get()
                 return nil
             }
-            await withCheckedContinuation { reader in
-                let isReady = state.withLock { state in
-                    let isReady = !state.bytes.isEmpty || state.end != nil
-                    if !isReady { state.reader = reader }
-                    return isReady
-                }
-                if isReady { reader.resume() }
-            }
+            await state.wait(in: \.reader) { $0.bytes.isEmpty && $0.end == nil }
         }
     }
 }

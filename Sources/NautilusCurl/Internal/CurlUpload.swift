@@ -183,14 +183,7 @@ extension CurlUpload {
         while true {
             let (isOpen, isHeldUp) = state.withLock { (!$0.isClosed, condition($0)) }
             guard isOpen, isHeldUp else { return isOpen }
-            await withCheckedContinuation { writer in
-                let isHeldUp = state.withLock { state in
-                    let isHeldUp = !state.isClosed && condition(state)
-                    if isHeldUp { state.writer = writer }
-                    return isHeldUp
-                }
-                if !isHeldUp { writer.resume() }
-            }
+            await state.wait(in: \.writer) { !$0.isClosed && condition($0) }
         }
     }
 }

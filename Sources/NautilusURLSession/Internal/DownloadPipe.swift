@@ -114,14 +114,7 @@ final class DownloadPipe: Sendable {
                 try end.get()
                 return nil
             }
-            await withCheckedContinuation { reader in
-                let isReady = state.withLock { state in
-                    let isReady = !state.bytes.isEmpty || !state.spools.isEmpty || state.end != nil
-                    if !isReady { state.reader = reader }
-                    return isReady
-                }
-                if isReady { reader.resume() }
-            }
+            await state.wait(in: \.reader) { $0.bytes.isEmpty && $0.spools.isEmpty && $0.end == nil }
         }
     }
 }

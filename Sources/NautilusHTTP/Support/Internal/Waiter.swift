@@ -83,6 +83,24 @@ extension Locked {
     }
 }
 
+extension Locked {
+    /// Suspends the task, the only one to wait there, until its continuation has been taken from `place`, and resumed;
+    /// returns at once if it need not wait. A cancellation does not wake it.
+    package func wait(
+        in place: WritableKeyPath<Value, CheckedContinuation<Void, Never>?> & Sendable,
+        while mustWait: (Value) -> Bool
+    ) async {
+        await withCheckedContinuation { continuation in
+            let mustWait = withLock { value in
+                let mustWait = mustWait(value)
+                if mustWait { value[keyPath: place] = continuation }
+                return mustWait
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+}
+
 /// Waiters in a queue: the most urgent first, and those of equal urgency in the order of their arrival.
 ///
 /// Joining, being served and leaving take constant time, however many wait. That matters when all leave together: ten
