@@ -86,7 +86,7 @@ extension HttpRequest {
 }
 
 extension [any RequestTag] {
-    func credentialTag(of session: CallSession) -> CredentialTag? {
+    package func credentialTag(of session: CallSession) -> CredentialTag? {
         for case let tag as CredentialTag in self where tag.session === session { return tag }
         return nil
     }

@@ -171,20 +171,20 @@ struct CallAuthorizerTests {
         let authorizer = CallAuthorizer(coordinator) { $1.header[.authorization] = $0 }
         let plain = HttpRequest(url: try #require(URL(string: "https://api.example.com/")))
         var first = plain
-        #expect(first.credentialTag(of: authorizer.session) == nil)
+        #expect(first.tags.credentialTag(of: authorizer.session) == nil)
         let isFirstAuthorized = try authorizer.authorize(&first)
         #expect(isFirstAuthorized && first.isAuthorized)
         #expect(first.header[.authorization] == "a")
 
-        let tag = try #require(first.credentialTag(of: authorizer.session))
+        let tag = try #require(first.tags.credentialTag(of: authorizer.session))
         #expect(tag == CredentialTag(session: coordinator.session, generation: 1))
-        #expect(first.credentialTag(of: CallSession()) == nil)
+        #expect(first.tags.credentialTag(of: CallSession()) == nil)
         let fresh = try await authorizer.refresh(rejecting: tag)
         var second = plain
         let isSecondAuthorized = try authorizer.authorize(&second)
         #expect(isSecondAuthorized)
         #expect(second.header[.authorization] == "b")
-        #expect(second.credentialTag(of: authorizer.session) == fresh)
+        #expect(second.tags.credentialTag(of: authorizer.session) == fresh)
     }
 }
 
