@@ -129,7 +129,7 @@ extension HttpError: PrintableError, Redacted, LocalizedError {
     }
 
     /// The text of an underlying error, without values that may be secret.
-    static func describe(_ error: any Error) -> String {
+    package static func describe(_ error: any Error) -> String {
         switch error {
         case let error as DecodingError: error.withoutValues
         // Foundation's errors print their userInfo, which holds URLs with their queries.

@@ -179,6 +179,9 @@ extension HttpBodyStream {
     /// body.
     package var coders: JsonCoders.Carried? { origin.coders }
 
+    /// The charset that the body's `Content-Type` declares.
+    package var charset: TextCharset { origin.charset }
+
     /// A reader's error as a failure of the call that the body comes from; as it is for any other body.
     package func failure(of error: any Error) -> any Error { origin.failure?(error) ?? error }
 }
@@ -210,4 +213,14 @@ extension HttpBodyStream {
 extension HttpBodyStream: Redacted {
     /// The kind, never the bytes.
     public var description: String { isOneShot ? "a one-shot stream" : "a replayable stream" }
+}
+
+extension HttpBodyStream.ReadError: PrintableError {
+    /// The reason, for people.
+    public var description: String {
+        switch self {
+        case .alreadyRead: "the body was read before, and can be read only once"
+        case .tooLarge(let limit): "the body, or a line or an event in it, is larger than the reader's \(limit) bytes"
+        }
+    }
 }

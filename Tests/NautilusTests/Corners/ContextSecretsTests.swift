@@ -34,7 +34,7 @@ struct ContextSecretsTests {
         let dumping = ClosureInterceptor { request, context, next in
             var helper = HttpRequest(
                 method: .post,
-                url: .broken("https://api.example.com/token?secret=4711"),
+                url: .literal("https://api.example.com/token?secret=4711"),
                 body: .data(Data("4712".utf8))
             )
             helper.header[.idempotencyKey] = "key-4713"

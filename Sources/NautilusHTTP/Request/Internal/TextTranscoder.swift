@@ -3,7 +3,7 @@ import Foundation
 /// Turns text into UTF-8 while it arrives, in pieces that may be cut anywhere.
 ///
 /// UTF-8 is passed on as it is, with what is malformed in it. In UTF-16, what is malformed becomes U+FFFD.
-struct TextTranscoder: Sendable {
+package struct TextTranscoder: Sendable {
     /// Whether anything was malformed; never true for UTF-8.
     private(set) var hasMalformed = false
     private var charset: TextCharset
@@ -15,14 +15,14 @@ struct TextTranscoder: Sendable {
     private var surrogate: UInt16?
 
     /// - Parameter charset: The declared one; a byte order mark wins over it.
-    init(_ charset: TextCharset) {
+    package init(_ charset: TextCharset) {
         self.charset = charset
     }
 
     /// The text of the next piece, in UTF-8.
     ///
     /// - Throws: ``HttpBodyStream/UnknownCharset``.
-    mutating func append(_ piece: Data) throws(HttpBodyStream.UnknownCharset) -> Data {
+    package mutating func append(_ piece: Data) throws(HttpBodyStream.UnknownCharset) -> Data {
         guard let known = beginning else { return try transcoded(piece) }
         let bytes = known + piece
         beginning = bytes
@@ -32,7 +32,7 @@ struct TextTranscoder: Sendable {
     /// The text that is left when no more bytes come.
     ///
     /// - Throws: ``HttpBodyStream/UnknownCharset``.
-    mutating func finish() throws(HttpBodyStream.UnknownCharset) -> Data {
+    package mutating func finish() throws(HttpBodyStream.UnknownCharset) -> Data {
         var rest = beginning == nil ? Data() : try begin()
         if half != nil || surrogate != nil {
             (half, surrogate, hasMalformed) = (nil, nil, true)
@@ -128,5 +128,24 @@ extension Data {
         var transcoder = TextTranscoder(charset)
         let beginning = try transcoder.append(self)
         return String(decoding: beginning + (try transcoder.finish()), as: UTF8.self)
+    }
+}
+
+extension HttpBodyStream {
+    /// The error that a text is in a charset that is not read here.
+    ///
+    /// UTF-8, UTF-16 and windows-1252 are, which also stands for `iso-8859-1` and `us-ascii`, as in browsers. A request
+    /// for another one takes the bytes, `Data`, and decodes them itself.
+    public struct UnknownCharset: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The charset as the server has named it.
+        public let charset: String
+
+        init(_ charset: String) { self.charset = charset }
+
+        /// A description that names the charset, without what is no part of any charset's name.
+        public var description: String {
+            let name = charset.unicodeScalars.prefix(40).filter { $0.isASCII && $0.value > 0x20 && $0.value != 0x7F }
+            return "the text is in the charset '\(String(String.UnicodeScalarView(name)))', which is not known"
+        }
     }
 }

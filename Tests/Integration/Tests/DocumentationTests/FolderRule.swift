@@ -37,12 +37,12 @@ struct FolderRule {
 
     /// The arrows of `NautilusStreams`.
     static let streams: [String: Set<String>] = [
-        "Support": [], "Downloads": [], "Events": ["Support"], "WebSockets": ["Support"],
+        "Support": [], "Downloads": [], "Lines": [], "Events": ["Lines", "Support"], "WebSockets": ["Support"],
     ]
 
     /// The arrows of `NautilusTraffic`.
     static let traffic: [String: Set<String>] = [
-        "Support": [], "Hedging": [], "Chaos": [],
+        "Support": [], "Hedging": [], "Chaos": [], "Deadline": [],
         "Budgets": ["Support"], "Limit": ["Support"], "Pacing": ["Support"], "Breaker": ["Support"],
     ]
 

@@ -1,6 +1,7 @@
 import Foundation
 import Nautilus
 import NautilusTesting
+import NautilusTraffic
 import TestSupport
 import Testing
 

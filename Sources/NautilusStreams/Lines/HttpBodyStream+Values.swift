@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 extension HttpBodyStream {
     /// The body as values, one JSON text per line (`application/x-ndjson`), as they arrive. Blank lines are skipped.
@@ -95,16 +96,6 @@ extension HttpBodyStream {
                 return "line \(line): more than \(limit) bytes"
             }
             return "line \(line): \(HttpError.describe(underlying))"
-        }
-    }
-}
-
-extension HttpBodyStream.ReadError: PrintableError {
-    /// The reason, for people.
-    public var description: String {
-        switch self {
-        case .alreadyRead: "the body was read before, and can be read only once"
-        case .tooLarge(let limit): "the body, or a line or an event in it, is larger than the reader's \(limit) bytes"
         }
     }
 }

@@ -1,3 +1,5 @@
+import Nautilus
+
 extension HttpHeader {
     /// A link in a response's header (RFC 8288): its target, and how the target is related to the response.
     ///
@@ -52,7 +54,7 @@ extension HttpHeader {
 
     /// Whether there is a link that cannot be read, and that was most probably meant to have this relation: its target
     /// is not in brackets, a quote is missing, or the like.
-    package func hasUnreadableLink(_ relation: String) -> Bool {
+    func hasUnreadableLink(_ relation: String) -> Bool {
         let relation = relation.lowercased()
         return linkEntries.contains { $0.seemsToBe(relation) }
     }

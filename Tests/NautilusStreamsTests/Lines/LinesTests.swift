@@ -5,6 +5,7 @@ import Testing
 
 @testable import Nautilus
 @testable import NautilusHTTP
+@testable import NautilusStreams
 
 @Suite("Lines of a body")
 struct LinesTests {

@@ -1,10 +1,11 @@
 import Nautilus
+import NautilusPages
 import NautilusTesting
 import TestSupport
 import Testing
 
 @Suite("Links (RFC 8288)")
-struct HttpLinkTests {
+struct LinkFieldTests {
     @Test(
         "a Link field is read",
         arguments: [

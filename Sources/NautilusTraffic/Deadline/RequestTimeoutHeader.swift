@@ -1,4 +1,5 @@
 import Foundation
+import Nautilus
 
 /// Tells the server how long the client waits for its answer, so that it does not work in vain.
 ///
