@@ -1,5 +1,3 @@
-import Foundation
-
 extension HttpBodyStream {
     /// The error that a text is in a charset that is not read here.
     ///
