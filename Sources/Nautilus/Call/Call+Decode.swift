@@ -1,13 +1,13 @@
 import Foundation
 
 extension Call {
-    /// Stage 6: refuses a status that the request does not accept.
+    /// Stage 7: refuses a status that the request does not accept.
     func validate(_ response: HttpResponse<Data>) throws(HttpError) {
         guard !request.acceptedStatusCodes.contains(response.status) else { return }
         throw failure(.status(response.status), in: .validate, response: response)
     }
 
-    /// Stage 7: makes the result.
+    /// Stage 8: makes the result.
     func decode(_ response: HttpResponse<Data>) throws(HttpError) -> any Sendable {
         do {
             return try coders.asCurrent { try request.decode(response) }
@@ -16,7 +16,7 @@ extension Call {
         }
     }
 
-    /// Stage 7 of a request whose response is read while it arrives.
+    /// Stage 8 of a request whose response is read while it arrives.
     func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> any Sendable {
         do {
             // An interceptor that has answered by itself supplies the whole body.
