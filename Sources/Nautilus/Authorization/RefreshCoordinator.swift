@@ -257,11 +257,11 @@ extension RefreshCoordinator: Redacted {
         return switch state {
         case .signedOut(nil): "signed out"
         case .signedOut: "session expired"
-        case .idle(let session): Self.text(session)
-        case .refreshing(let session, _): "\(Self.text(session)), refreshing"
-        case .coolingDown(let session, _): "\(Self.text(session)), cooling down"
+        case .idle(let held): Self.text(held)
+        case .refreshing(let held, _): "\(Self.text(held)), refreshing"
+        case .coolingDown(let held, _): "\(Self.text(held)), cooling down"
         }
     }
 
-    private static func text(_ session: HeldCredential) -> String { "generation \(session.versioned.generation)" }
+    private static func text(_ held: HeldCredential) -> String { "generation \(held.versioned.generation)" }
 }

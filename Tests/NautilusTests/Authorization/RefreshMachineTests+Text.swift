@@ -33,10 +33,10 @@ extension RefreshMachineTests {
         switch state {
         case .signedOut(nil): "signedOut"
         case .signedOut: "signedOut (expired)"
-        case .idle(let session): "idle \(summary(session))"
-        case .refreshing(let session, let flight): "refreshing \(summary(session)) by \(flight.id)"
-        case .coolingDown(let session, let coolDown):
-            "coolingDown \(summary(session))" + (coolDown.overdue.map { " after overdue \($0.flight.id)" } ?? "")
+        case .idle(let held): "idle \(summary(held))"
+        case .refreshing(let held, let flight): "refreshing \(summary(held)) by \(flight.id)"
+        case .coolingDown(let held, let coolDown):
+            "coolingDown \(summary(held))" + (coolDown.overdue.map { " after overdue \($0.flight.id)" } ?? "")
         }
     }
 
@@ -44,7 +44,7 @@ extension RefreshMachineTests {
         "\(versioned.credential.restored(as: String.self))\(versioned.generation)"
     }
 
-    static func summary(_ session: HeldCredential) -> String {
-        "\(text(session.versioned))" + (session.isRejected ? " rejected" : "")
+    static func summary(_ held: HeldCredential) -> String {
+        "\(text(held.versioned))" + (held.isRejected ? " rejected" : "")
     }
 }

@@ -238,7 +238,7 @@ struct RefreshMachineTests {
             at: .seconds(63)
         )
         #expect(Self.list(dropped) == "ended in vain")
-        #expect(machine.state.session.map { Self.text($0.versioned) } == "late2")
+        #expect(machine.state.held.map { Self.text($0.versioned) } == "late2")
     }
 
     @Test("a late terminal failure does not end the session of the refresh that followed")

@@ -69,7 +69,7 @@ extension RefreshMachineTests {
             let expired = SessionChange.refreshed(Self.received("e", lifetime: .zero))
             let actions = machine.handle(.adopt(expired), at: now)
             #expect(list(actions) == "refreshed 2")
-            #expect(machine.state.session?.versioned.generation == 2)
+            #expect(machine.state.held?.versioned.generation == 2)
             #expect((machine.nextStart, machine.state.failures) == before)
         }
 

@@ -16,7 +16,7 @@ struct GuardedRefresh: Sendable {
 
     /// Gives the machine an input, and returns what it asks for.
     mutating func handle(_ input: RefreshMachine.Input, at now: Duration) -> [RefreshMachine.Action] {
-        defer { current = machine.state.session?.versioned }
+        defer { current = machine.state.held?.versioned }
         return machine.handle(input, at: now)
     }
 

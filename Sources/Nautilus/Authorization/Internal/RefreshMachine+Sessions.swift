@@ -4,7 +4,7 @@ extension RefreshMachine {
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
-        if state.session != nil {
+        if state.held != nil {
             return [turn(endingWith: .superseded)] + beginSession(credential, lifetime: lifetime, at: now)
         }
         // A call of the time before goes on: it carries no credential, and cannot get one from here on.
@@ -27,7 +27,7 @@ extension RefreshMachine {
 
     mutating func signOut() -> [Action] {
         epoch += 1
-        let (ended, versioned) = (turn(endingWith: .signedOut), state.session?.versioned)
+        let (ended, versioned) = (turn(endingWith: .signedOut), state.held?.versioned)
         let released = release(resumingWith: .failure(.signedOut))
         state = .signedOut(expiredBy: nil)
         return [ended] + released
@@ -40,8 +40,8 @@ extension RefreshMachine {
         lifetime: Duration?,
         at now: Duration
     ) -> [Action] {
-        guard let session = state.session, session.versioned.generation == generation else { return [] }
-        return publish(credential, lifetime: lifetime, in: session, at: now)
+        guard let held = state.held, held.versioned.generation == generation else { return [] }
+        return publish(credential, lifetime: lifetime, in: held, at: now)
     }
 
     mutating func adopt(
@@ -57,10 +57,10 @@ extension RefreshMachine {
             return switch state {
             case .signedOut: adoptSession(received, at: now)
             // An expired credential helps no waiting call, and does not show that the server has recovered.
-            case .coolingDown(let session, let coolDown) where lifetime.map { $0 <= .zero } ?? false:
-                replaceExpired(session, with: credential, lifetime: lifetime, within: coolDown, at: now)
-            case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _):
-                publish(credential, lifetime: lifetime, in: session, at: now)
+            case .coolingDown(let held, let coolDown) where lifetime.map { $0 <= .zero } ?? false:
+                replaceExpired(held, with: credential, lifetime: lifetime, within: coolDown, at: now)
+            case .idle(let held), .refreshing(let held, _), .coolingDown(let held, _):
+                publish(credential, lifetime: lifetime, in: held, at: now)
             }
         case .signedIn(let received): return adoptSession(received, at: now)
         case .signedOut: return signOutElsewhere()
@@ -69,7 +69,7 @@ extension RefreshMachine {
     }
 
     private mutating func signOutElsewhere() -> [Action] {
-        guard state.session == nil else { return signOut() }
+        guard state.held == nil else { return signOut() }
         // If the session has expired here, calls still fail with that reason.
         epoch += 1
         beginUpcoming()
@@ -84,25 +84,25 @@ extension RefreshMachine {
             : signIn(received.credential, lifetime: received.lifetime, at: now)
     }
 
-    /// Makes the expired `credential` the next generation of `session`, while the cool-down continues.
+    /// Replaces the credential that is held by the expired `credential`, while the cool-down continues.
     private mutating func replaceExpired(
-        _ session: HeldCredential,
+        _ held: HeldCredential,
         with credential: any ErasedCredential,
         lifetime: Duration?,
         within coolDown: RefreshCoolDown,
         at now: Duration
     ) -> [Action] {
         epoch += 1
-        let next = session.next(nextVersion(credential), expiry: expiry(of: lifetime, at: now))
+        let next = held.next(nextVersion(credential), expiry: expiry(of: lifetime, at: now))
         state = .coolingDown(next, coolDown)
         return [.announce(.session(.refreshed(generation: next.versioned.generation)))]
     }
 
-    /// Makes `credential` the next generation of `session`, and hands it to all waiting calls.
+    /// Replaces the credential that is held by `credential`, and hands that to all waiting calls.
     mutating func publish(
         _ credential: any ErasedCredential,
         lifetime: Duration?,
-        in session: HeldCredential,
+        in held: HeldCredential,
         endOf ended: RefreshFlight? = nil,
         at now: Duration
     ) -> [Action] {
@@ -112,7 +112,7 @@ extension RefreshMachine {
         // expired.
         let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
         let released = release(resumingWith: .success(versioned), endOf: ended)
-        state = .idle(session.next(versioned, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
+        state = .idle(held.next(versioned, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
         return released + [.announce(.session(.refreshed(generation: versioned.generation)))]
     }
 

@@ -55,15 +55,15 @@ struct RefreshMachine: Sendable {
     /// When the refresh that follows a failed one may start; nil when none has failed, or when time alone is not
     /// enough.
     var nextStart: Duration? {
-        guard case .coolingDown(let session, let coolDown) = state else { return nil }
-        return nextStart(of: session, notBefore: max(coolDown.end, coolDown.overdue?.freedAt ?? coolDown.end))
+        guard case .coolingDown(let held, let coolDown) = state else { return nil }
+        return nextStart(of: held, notBefore: max(coolDown.end, coolDown.overdue?.freedAt ?? coolDown.end))
     }
 
-    /// When the next refresh of `session` may start; nil while two refreshes of its credential are running. If a
+    /// When the next refresh of `held` may start; nil while two refreshes of it are running. If a
     /// refresh outlasts both its cancellation and its grace, a second may start beside it and may get through. If both
     /// hang, a third would hang as well.
-    private func nextStart(of session: HeldCredential, notBefore earliest: Duration) -> Duration? {
-        guard running.count(where: { $0.generation == session.versioned.generation }) < 2 else { return nil }
+    private func nextStart(of held: HeldCredential, notBefore earliest: Duration) -> Duration? {
+        guard running.count(where: { $0.generation == held.versioned.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)
     }
 
@@ -74,10 +74,10 @@ struct RefreshMachine: Sendable {
 
     /// The answer to a question that needs no transition; nil when ``handle(_:at:)`` has to answer it.
     func immediateAnswer(to question: Question, at now: Duration) -> ErasedVersionedCredential? {
-        guard let session = state.session, session.serves(at: now), isOfPresentSession(question) else { return nil }
-        guard question.rejected != session.versioned.generation else { return nil }
-        if case .refreshing = state { return session.versioned }
-        return session.isDue(at: now) ? nil : session.versioned
+        guard let held = state.held, held.serves(at: now), isOfPresentSession(question) else { return nil }
+        guard question.rejected != held.versioned.generation else { return nil }
+        if case .refreshing = state { return held.versioned }
+        return held.isDue(at: now) ? nil : held.versioned
     }
 }
 
@@ -85,19 +85,19 @@ extension RefreshMachine {
     private mutating func answer(_ question: Question, at now: Duration) -> [Action] {
         // A call of one user must not go out as another, and learns how its own session ended.
         guard isOfPresentSession(question) else { return [.answer(.failure(question.session?.end ?? .superseded))] }
-        guard var session = state.session else { return [.answer(.failure(signedOutError))] }
+        guard var held = state.held else { return [.answer(.failure(signedOutError))] }
         // Only the generation that authorized the call tells whether the rejected credential is the present one.
-        if question.rejected == session.versioned.generation { session.isRejected = true }
-        state = state.with(session)
+        if question.rejected == held.versioned.generation { held.isRejected = true }
+        state = state.with(held)
 
-        if session.serves(at: now) {
+        if held.serves(at: now) {
             // A call with a valid credential is not affected when a background refresh may not start.
-            let background = session.isDue(at: now) ? (try? begin(session, at: now)) ?? [] : []
-            return background + [.answer(.success(session.versioned))]
+            let background = held.isDue(at: now) ? (try? begin(held, at: now)) ?? [] : []
+            return background + [.answer(.success(held.versioned))]
         }
         if case .refreshing = state { return [.wait] }
         do throws(RefreshError) {
-            return try begin(session, at: now) + [.wait]
+            return try begin(held, at: now) + [.wait]
         } catch {
             if case .coolingDown(_, let coolDown) = state, coolDown.isTransient, let start = nextStart {
                 return [.waitOut(error, until: start)]
@@ -107,7 +107,7 @@ extension RefreshMachine {
     }
 
     /// Starts a refresh unless one is in flight; throws when none may start.
-    private mutating func begin(_ session: HeldCredential, at now: Duration) throws(RefreshError) -> [Action] {
+    private mutating func begin(_ held: HeldCredential, at now: Duration) throws(RefreshError) -> [Action] {
         var (failures, previousCoolDown) = (0, Duration.zero)
         switch state {
         case .refreshing, .signedOut:
@@ -128,14 +128,14 @@ extension RefreshMachine {
         lastFlight += 1
         let flight = RefreshFlight(
             id: lastFlight,
-            generation: session.versioned.generation,
+            generation: held.versioned.generation,
             failures: failures,
             previousCoolDown: previousCoolDown
         )
         running.append(flight)
-        state = .refreshing(session, flight)
+        state = .refreshing(held, flight)
         return [
-            .startRefresh(flight, session.versioned.credential),
+            .startRefresh(flight, held.versioned.credential),
             .announce(.call(.refreshStarted(generation: flight.generation))),
         ]
     }
@@ -147,7 +147,7 @@ extension RefreshMachine {
 
     /// Whether calls of a session may be sent with its credential now.
     func serves(_ session: CallSession, at now: Duration) -> Bool {
-        session === self.session && state.session?.serves(at: now) == true
+        session === self.session && state.held?.serves(at: now) == true
     }
 
     private func isOfPresentSession(_ question: Question) -> Bool {
@@ -177,13 +177,13 @@ extension RefreshMachine {
 }
 
 extension RefreshState {
-    /// The same state with the session changed.
-    fileprivate func with(_ session: HeldCredential) -> RefreshState {
+    /// The same state with what is held changed.
+    fileprivate func with(_ held: HeldCredential) -> RefreshState {
         switch self {
         case .signedOut: self
-        case .idle: .idle(session)
-        case .refreshing(_, let flight): .refreshing(session, flight)
-        case .coolingDown(_, let coolDown): .coolingDown(session, coolDown)
+        case .idle: .idle(held)
+        case .refreshing(_, let flight): .refreshing(held, flight)
+        case .coolingDown(_, let coolDown): .coolingDown(held, coolDown)
         }
     }
 }
@@ -200,10 +200,10 @@ extension RefreshMachine {
         noteEnd(of: flight)
         // The generation decides, not the slot: a late success has spent the old token, so dropping it would end the
         // session.
-        guard let session = state.session, session.versioned.generation == flight.generation else {
+        guard let held = state.held, held.versioned.generation == flight.generation else {
             return [.announce(.call(.refreshEnded(generation: nil)))]
         }
-        return publish(credential, lifetime: lifetime, in: session, endOf: flight, at: now)
+        return publish(credential, lifetime: lifetime, in: held, endOf: flight, at: now)
             + [.announce(.call(.refreshEnded(generation: lastGeneration)))]
     }
 
@@ -217,14 +217,14 @@ extension RefreshMachine {
         noteEnd(of: flight)
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
         switch state {
-        case .refreshing(let session, flight):
-            state = .coolingDown(session, flight.coolDown(of: coolDown, after: error, passes: passes, at: now))
+        case .refreshing(let held, flight):
+            state = .coolingDown(held, flight.coolDown(of: coolDown, after: error, passes: passes, at: now))
             let start = nextStart
             let failure = error.asRecursion ?? .failed(remaining: (start ?? now) - now, underlying: error)
-            return failWaiters(with: failure, until: passes ? start : nil, of: session) + [ended]
-        case .coolingDown(let session, var coolDown) where coolDown.overdue?.flight == flight:
+            return failWaiters(with: failure, until: passes ? start : nil, of: held) + [ended]
+        case .coolingDown(let held, var coolDown) where coolDown.overdue?.flight == flight:
             coolDown.overdue = nil
-            state = .coolingDown(session, coolDown)
+            state = .coolingDown(held, coolDown)
             return [ended]
         default:
             // Another refresh or another session has replaced it.
@@ -236,42 +236,42 @@ extension RefreshMachine {
         noteEnd(of: flight)
         let ended = Action.announce(.call(.refreshEnded(generation: nil)))
         // If another refresh has replaced this one, it may have failed because of that.
-        guard state.session != nil, state.flight == flight else { return [ended] }
+        guard state.held != nil, state.flight == flight else { return [ended] }
         return expire(with: error, endOf: flight) + [ended]
     }
 
     /// Ends the session for good, if there is one; if not, calls are told from now on why there is none.
     mutating func expire(with error: any Error, endOf flight: RefreshFlight? = nil) -> [Action] {
-        let session = state.session
+        let held = state.held
         let failure = RefreshError.sessionExpired(underlying: error)
         let released = release(resumingWith: .failure(failure), endOf: flight)
         state = .signedOut(expiredBy: error)
         epoch += 1
-        guard let session else {
+        guard let held else {
             beginUpcoming()
             return released
         }
         return [turn(endingWith: failure)] + released + [
-            .announce(.session(.sessionExpired(generation: session.versioned.generation, failure)))
+            .announce(.session(.sessionExpired(generation: held.versioned.generation, failure)))
         ]
     }
 
     private mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {
-        guard case .refreshing(let session, flight) = state else { return [] }
+        guard case .refreshing(let held, flight) = state else { return [] }
         let freedAt = now + limits.grace
-        let start = nextStart(of: session, notBefore: max(freedAt, now + coolDown.clampedToCentury))
+        let start = nextStart(of: held, notBefore: max(freedAt, now + coolDown.clampedToCentury))
         let failure = RefreshError.timedOut(limit: limits.timeLimit, remaining: start.map { $0 - now })
         var pause = flight.coolDown(of: coolDown, after: failure, passes: true, at: now)
         pause.overdue = .init(flight: flight, freedAt: freedAt)
-        state = .coolingDown(session, pause)
-        return [.cancelRefresh(flight)] + failWaiters(with: failure, until: start, of: session)
+        state = .coolingDown(held, pause)
+        return [.cancelRefresh(flight)] + failWaiters(with: failure, until: start, of: held)
     }
 
     /// Starts the refresh that calls wait for, when its time has come.
     private mutating func endCoolDown(at now: Duration) -> [Action] {
-        guard case .coolingDown(let session, _) = state else { return [] }
+        guard case .coolingDown(let held, _) = state else { return [] }
         do throws(RefreshError) {
-            return try begin(session, at: now)
+            return try begin(held, at: now)
         } catch .coolingDown {
             // Too early: the refresh will be asked for again.
             return []
@@ -280,10 +280,10 @@ extension RefreshMachine {
         }
     }
 
-    private func failWaiters(with error: RefreshError, until start: Duration?, of session: HeldCredential) -> [Action] {
+    private func failWaiters(with error: RefreshError, until start: Duration?, of held: HeldCredential) -> [Action] {
         [
             .failWaiters(error, until: start),
-            .announce(.session(.refreshFailed(generation: session.versioned.generation, error))),
+            .announce(.session(.refreshFailed(generation: held.versioned.generation, error))),
         ]
     }
 }

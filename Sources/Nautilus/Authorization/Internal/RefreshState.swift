@@ -9,11 +9,11 @@ enum RefreshState: Sendable {
     /// The last refresh failed; an overdue one may still be running.
     case coolingDown(HeldCredential, RefreshCoolDown)
 
-    /// The session; nil when signed out.
-    var session: HeldCredential? {
+    /// The credential that is held, and what is known of it; nil when nobody is signed in.
+    var held: HeldCredential? {
         switch self {
         case .signedOut: nil
-        case .idle(let session), .refreshing(let session, _), .coolingDown(let session, _): session
+        case .idle(let held), .refreshing(let held, _), .coolingDown(let held, _): held
         }
     }
 
@@ -43,12 +43,12 @@ enum RefreshState: Sendable {
 
     /// Whether retries have to wait: a refresh is in flight, and the credential does not serve until it ends.
     func holdsRetries(at now: Duration) -> Bool {
-        guard case .refreshing(let session, _) = self else { return false }
-        return !session.serves(at: now)
+        guard case .refreshing(let held, _) = self else { return false }
+        return !held.serves(at: now)
     }
 }
 
-/// The credential of a session that is going on, and how long it serves.
+/// The present credential, and how long it serves. Its session is a `CallSession`, which ``versioned`` names.
 struct HeldCredential: Sendable {
     /// The present credential with its generation.
     var versioned: ErasedVersionedCredential
@@ -63,7 +63,7 @@ struct HeldCredential: Sendable {
         return expiry.map { now < $0.end } ?? true
     }
 
-    /// The next credential of the session.
+    /// The credential that replaces it in the same session.
     func next(_ versioned: ErasedVersionedCredential, expiry: CredentialExpiry?) -> HeldCredential {
         HeldCredential(versioned: versioned, expiry: expiry)
     }
