@@ -97,45 +97,4 @@ extension RefreshMachine {
         state = .coolingDown(next, coolDown)
         return [.announce(.session(.refreshed(generation: next.versioned.generation)))]
     }
-
-    /// Replaces the credential that is held by `credential`, and hands that to all waiting calls.
-    mutating func publish(
-        _ credential: any ErasedCredential,
-        lifetime: Duration?,
-        in held: HeldCredential,
-        endOf ended: RefreshFlight? = nil,
-        at now: Duration
-    ) -> [Action] {
-        epoch += 1
-        let versioned = nextVersion(credential)
-        // The clocks disagree, and another refresh would bring the same: the server's 401 will tell when it has
-        // expired.
-        let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
-        let released = release(resumingWith: .success(versioned), endOf: ended)
-        state = .idle(held.next(versioned, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
-        return released + [.announce(.session(.refreshed(generation: versioned.generation)))]
-    }
-
-    /// Ends the refresh that calls wait for, be it in flight or still to start: the calls resume, and a refresh in
-    /// flight is cancelled unless it has `ended`. To be called before the state changes.
-    func release(
-        resumingWith result: Result<ErasedVersionedCredential, RefreshError>,
-        endOf ended: RefreshFlight? = nil
-    ) -> [Action] {
-        switch state {
-        case .signedOut, .idle: []
-        case .refreshing(_, ended): [.resumeWaiters(result)]
-        case .refreshing(_, let flight): [.cancelRefresh(flight), .resumeWaiters(result)]
-        case .coolingDown: [.resumeWaiters(result)]
-        }
-    }
-
-    private mutating func nextVersion(_ credential: any ErasedCredential) -> ErasedVersionedCredential {
-        lastGeneration += 1
-        return ErasedVersionedCredential(credential: credential, generation: lastGeneration, session: session)
-    }
-
-    private func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {
-        lifetime.map { CredentialExpiry(receivedAt: now, lifetime: $0, limits: limits) }
-    }
 }

@@ -59,16 +59,16 @@ struct RefreshMachine: Sendable {
         return nextStart(of: held, notBefore: max(coolDown.end, coolDown.overdue?.freedAt ?? coolDown.end))
     }
 
-    /// When the next refresh of `held` may start; nil while two refreshes of it are running. If a
-    /// refresh outlasts both its cancellation and its grace, a second may start beside it and may get through. If both
-    /// hang, a third would hang as well.
-    private func nextStart(of held: HeldCredential, notBefore earliest: Duration) -> Duration? {
+    /// When the next refresh of `held` may start; nil while two refreshes of it are running. If a refresh outlasts both
+    /// its cancellation and its grace, a second may start beside it and may get through. If both hang, a third would hang
+    /// as well.
+    func nextStart(of held: HeldCredential, notBefore earliest: Duration) -> Duration? {
         guard running.count(where: { $0.generation == held.versioned.generation }) < 2 else { return nil }
         return max(earliest, windowOpening)
     }
 
     /// Notes that a refresh has ended, in whichever way.
-    private mutating func noteEnd(of flight: RefreshFlight) {
+    mutating func noteEnd(of flight: RefreshFlight) {
         running.removeAll { $0.id == flight.id }
     }
 
@@ -107,7 +107,7 @@ extension RefreshMachine {
     }
 
     /// Starts a refresh unless one is in flight; throws when none may start.
-    private mutating func begin(_ held: HeldCredential, at now: Duration) throws(RefreshError) -> [Action] {
+    mutating func begin(_ held: HeldCredential, at now: Duration) throws(RefreshError) -> [Action] {
         var (failures, previousCoolDown) = (0, Duration.zero)
         switch state {
         case .refreshing, .signedOut:
@@ -188,7 +188,7 @@ extension RefreshState {
     }
 }
 
-// MARK: - How a refresh ends
+// MARK: - A refresh that succeeds
 
 extension RefreshMachine {
     private mutating func succeed(
@@ -207,107 +207,119 @@ extension RefreshMachine {
             + [.announce(.call(.refreshEnded(generation: lastGeneration)))]
     }
 
-    private mutating func fail(
-        _ flight: RefreshFlight,
-        with error: any Error,
-        coolDown: Duration,
-        passes: Bool,
+    /// Replaces the credential that is held by `credential`, and hands that to all waiting calls.
+    mutating func publish(
+        _ credential: any ErasedCredential,
+        lifetime: Duration?,
+        in held: HeldCredential,
+        endOf ended: RefreshFlight? = nil,
         at now: Duration
     ) -> [Action] {
-        noteEnd(of: flight)
-        let ended = Action.announce(.call(.refreshEnded(generation: nil)))
-        switch state {
-        case .refreshing(let held, flight):
-            state = .coolingDown(held, flight.coolDown(of: coolDown, after: error, passes: passes, at: now))
-            let start = nextStart
-            let failure = error.asRecursion ?? .failed(remaining: (start ?? now) - now, underlying: error)
-            return failWaiters(with: failure, until: passes ? start : nil, of: held) + [ended]
-        case .coolingDown(let held, var coolDown) where coolDown.overdue?.flight == flight:
-            coolDown.overdue = nil
-            state = .coolingDown(held, coolDown)
-            return [ended]
-        default:
-            // Another refresh or another session has replaced it.
-            return [ended]
-        }
-    }
-
-    private mutating func expire(_ flight: RefreshFlight, with error: any Error) -> [Action] {
-        noteEnd(of: flight)
-        let ended = Action.announce(.call(.refreshEnded(generation: nil)))
-        // If another refresh has replaced this one, it may have failed because of that.
-        guard state.held != nil, state.flight == flight else { return [ended] }
-        return expire(with: error, endOf: flight) + [ended]
-    }
-
-    /// Ends the session for good, if there is one; if not, calls are told from now on why there is none.
-    mutating func expire(with error: any Error, endOf flight: RefreshFlight? = nil) -> [Action] {
-        let held = state.held
-        let failure = RefreshError.sessionExpired(underlying: error)
-        let released = release(resumingWith: .failure(failure), endOf: flight)
-        state = .signedOut(expiredBy: error)
         epoch += 1
-        guard let held else {
-            beginUpcoming()
-            return released
-        }
-        return [turn(endingWith: failure)] + released + [
-            .announce(.session(.sessionExpired(generation: held.versioned.generation, failure)))
-        ]
+        let versioned = nextVersion(credential)
+        // The clocks disagree, and another refresh would bring the same: the server's 401 will tell when it has
+        // expired.
+        let isBornExpired = ended != nil && lifetime.map { $0 <= .zero } ?? false
+        let released = release(resumingWith: .success(versioned), endOf: ended)
+        state = .idle(held.next(versioned, expiry: isBornExpired ? nil : expiry(of: lifetime, at: now)))
+        return released + [.announce(.session(.refreshed(generation: versioned.generation)))]
     }
 
-    private mutating func overrun(_ flight: RefreshFlight, coolDown: Duration, at now: Duration) -> [Action] {
-        guard case .refreshing(let held, flight) = state else { return [] }
-        let freedAt = now + limits.grace
-        let start = nextStart(of: held, notBefore: max(freedAt, now + coolDown.clampedToCentury))
-        let failure = RefreshError.timedOut(limit: limits.timeLimit, remaining: start.map { $0 - now })
-        var pause = flight.coolDown(of: coolDown, after: failure, passes: true, at: now)
-        pause.overdue = .init(flight: flight, freedAt: freedAt)
-        state = .coolingDown(held, pause)
-        return [.cancelRefresh(flight)] + failWaiters(with: failure, until: start, of: held)
-    }
-
-    /// Starts the refresh that calls wait for, when its time has come.
-    private mutating func endCoolDown(at now: Duration) -> [Action] {
-        guard case .coolingDown(let held, _) = state else { return [] }
-        do throws(RefreshError) {
-            return try begin(held, at: now)
-        } catch .coolingDown {
-            // Too early: the refresh will be asked for again.
-            return []
-        } catch {
-            return [.failWaiters(error, until: nil)]
+    /// Ends the refresh that calls wait for, be it in flight or still to start: the calls resume, and a refresh in
+    /// flight is cancelled unless it has `ended`. To be called before the state changes.
+    func release(
+        resumingWith result: Result<ErasedVersionedCredential, RefreshError>,
+        endOf ended: RefreshFlight? = nil
+    ) -> [Action] {
+        switch state {
+        case .signedOut, .idle: []
+        case .refreshing(_, ended): [.resumeWaiters(result)]
+        case .refreshing(_, let flight): [.cancelRefresh(flight), .resumeWaiters(result)]
+        case .coolingDown: [.resumeWaiters(result)]
         }
     }
 
-    private func failWaiters(with error: RefreshError, until start: Duration?, of held: HeldCredential) -> [Action] {
-        [
-            .failWaiters(error, until: start),
-            .announce(.session(.refreshFailed(generation: held.versioned.generation, error))),
-        ]
+    mutating func nextVersion(_ credential: any ErasedCredential) -> ErasedVersionedCredential {
+        lastGeneration += 1
+        return ErasedVersionedCredential(credential: credential, generation: lastGeneration, session: session)
+    }
+
+    func expiry(of lifetime: Duration?, at now: Duration) -> CredentialExpiry? {
+        lifetime.map { CredentialExpiry(receivedAt: now, lifetime: $0, limits: limits) }
     }
 }
 
-extension Error {
-    /// The error itself if it is ``RefreshError/recursive``, which does not pass with time; nil for any other.
-    var asRecursion: RefreshError? {
-        if case RefreshError.recursive = self as any Error { .recursive } else { nil }
-    }
-}
+// MARK: - The machine's inputs and actions
 
-extension RefreshFlight {
-    fileprivate func coolDown(
-        of length: Duration,
-        after cause: any Error,
-        passes: Bool,
-        at now: Duration
-    ) -> RefreshCoolDown {
-        RefreshCoolDown(
-            end: now + length.clampedToCentury,
-            length: length,
-            failures: failures + 1,
-            cause: cause,
-            isTransient: passes
-        )
+extension RefreshMachine {
+    /// An input of the machine.
+    enum Input: Sendable {
+        /// A call asks for a credential.
+        case ask(Question)
+        /// The app signs in; the lifetime counts from now.
+        case signIn(any ErasedCredential, lifetime: Duration?)
+        /// The app signs out.
+        case signOut
+        /// A credential of this generation has been refreshed elsewhere.
+        case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
+        /// Another process has changed the session; `beginning` is the one that begins, where calls have it already.
+        case adopt(SessionChange<ReceivedCredential>, beginning: CallSession? = nil)
+        /// A refresh has ended with a credential.
+        case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
+        /// A refresh has ended with an error.
+        case refreshFailed(RefreshFlight, Failure)
+        /// A refresh has reached its time limit; `coolDown` follows if it is still in flight.
+        case timeLimitReached(RefreshFlight, coolDown: Duration)
+        /// A cool-down has ended, and calls have waited for it.
+        case coolDownEnded
+    }
+
+    /// How a refresh failed.
+    enum Failure: Sendable {
+        /// It failed for now: the next refresh may start after the cool-down. `passes` tells whether it may succeed
+        /// without any change.
+        case transient(any Error, coolDown: Duration, passes: Bool = true)
+        /// It failed for good.
+        case terminal(any Error)
+    }
+
+    /// A call's question.
+    struct Question: Sendable {
+        /// The generation that the server has rejected; nil when the call has not been sent.
+        var rejected: Int? = nil
+        /// The session of the credential that the call last carried; nil when it has carried none.
+        var session: CallSession?
+    }
+
+    /// An action to take after a transition. `RefreshCoordinator.carryOut` does under the lock what the lock guards, such as
+    /// adding and removing waiters and ending a session, and leaves the rest for after it, such as waking the waiters.
+    enum Action: Sendable {
+        /// Answer the call that asked.
+        case answer(Result<ErasedVersionedCredential, RefreshError>)
+        /// Let the call that asked wait with the others.
+        case wait
+        /// Let the call that asked wait for the next refresh, which starts at `until`; fail the call if it has no time.
+        case waitOut(RefreshError, until: Duration)
+        /// Resume all waiting calls and retries.
+        case resumeWaiters(Result<ErasedVersionedCredential, RefreshError>)
+        /// Let waiting calls wait for the next refresh, which starts at `until`; fail the calls that have no time, and
+        /// all of them when `until` is nil.
+        case failWaiters(RefreshError, until: Duration?)
+        /// Run the refresh and its timer.
+        case startRefresh(RefreshFlight, any ErasedCredential)
+        /// Cancel a refresh; it still reports its end.
+        case cancelRefresh(RefreshFlight)
+        /// End a session; comes before whatever wakes its calls.
+        case end(CallSession, RefreshError)
+        /// Notify the event subscribers or the observer.
+        case announce(Announcement)
+    }
+
+    /// A notification of the event subscribers or the observer.
+    enum Announcement: Sendable {
+        /// For the subscribers of ``RefreshCoordinator/events``.
+        case session(RefreshEvent)
+        /// For the observer.
+        case call(CallEvent)
     }
 }

@@ -122,76 +122,44 @@ struct RefreshCoolDown: Sendable {
     var overdue: Overdue?
 }
 
-// MARK: - The machine's inputs and actions
+// MARK: - The credential, without its type
 
-extension RefreshMachine {
-    /// An input of the machine.
-    enum Input: Sendable {
-        /// A call asks for a credential.
-        case ask(Question)
-        /// The app signs in; the lifetime counts from now.
-        case signIn(any ErasedCredential, lifetime: Duration?)
-        /// The app signs out.
-        case signOut
-        /// A credential of this generation has been refreshed elsewhere.
-        case replace(generation: Int, any ErasedCredential, lifetime: Duration?)
-        /// Another process has changed the session; `beginning` is the one that begins, where calls have it already.
-        case adopt(SessionChange<ReceivedCredential>, beginning: CallSession? = nil)
-        /// A refresh has ended with a credential.
-        case refreshSucceeded(RefreshFlight, any ErasedCredential, lifetime: Duration?)
-        /// A refresh has ended with an error.
-        case refreshFailed(RefreshFlight, Failure)
-        /// A refresh has reached its time limit; `coolDown` follows if it is still in flight.
-        case timeLimitReached(RefreshFlight, coolDown: Duration)
-        /// A cool-down has ended, and calls have waited for it.
-        case coolDownEnded
+/// A credential that is passed on without being read.
+///
+/// The machine and everything else that the lock guards never read the content. Without its type they need not be
+/// generic: unspecialized generic code would make ``RefreshCoordinator/current`` ten times as slow.
+protocol ErasedCredential: AnyObject, Sendable {}
+
+/// Holds a credential of any type behind one reference.
+final class CredentialBox<Credential: Sendable>: ErasedCredential {
+    let credential: Credential
+
+    init(_ credential: Credential) {
+        self.credential = credential
     }
+}
 
-    /// How a refresh failed.
-    enum Failure: Sendable {
-        /// It failed for now: the next refresh may start after the cool-down. `passes` tells whether it may succeed
-        /// without any change.
-        case transient(any Error, coolDown: Duration, passes: Bool = true)
-        /// It failed for good.
-        case terminal(any Error)
-    }
+/// A credential of whichever type with its lifetime, which counts from now; nil when it has no end.
+struct ReceivedCredential: Sendable {
+    let credential: any ErasedCredential
+    let lifetime: Duration?
+}
 
-    /// A call's question.
-    struct Question: Sendable {
-        /// The generation that the server has rejected; nil when the call has not been sent.
-        var rejected: Int? = nil
-        /// The session of the credential that the call last carried; nil when it has carried none.
-        var session: CallSession?
-    }
+/// A credential of whichever type with its generation and its session.
+struct ErasedVersionedCredential: Sendable {
+    let credential: any ErasedCredential
+    let generation: Int
+    /// The session that the credential belongs to.
+    let session: CallSession
+}
 
-    /// An action to take after a transition, outside of the lock.
-    enum Action: Sendable {
-        /// Answer the call that asked.
-        case answer(Result<ErasedVersionedCredential, RefreshError>)
-        /// Let the call that asked wait with the others.
-        case wait
-        /// Let the call that asked wait for the next refresh, which starts at `until`; fail the call if it has no time.
-        case waitOut(RefreshError, until: Duration)
-        /// Resume all waiting calls and retries.
-        case resumeWaiters(Result<ErasedVersionedCredential, RefreshError>)
-        /// Let waiting calls wait for the next refresh, which starts at `until`; fail the calls that have no time, and
-        /// all of them when `until` is nil.
-        case failWaiters(RefreshError, until: Duration?)
-        /// Run the refresh and its timer.
-        case startRefresh(RefreshFlight, any ErasedCredential)
-        /// Cancel a refresh; it still reports its end.
-        case cancelRefresh(RefreshFlight)
-        /// End a session; comes before whatever wakes its calls.
-        case end(CallSession, RefreshError)
-        /// Notify the event subscribers or the observer.
-        case announce(Announcement)
-    }
-
-    /// A notification of the event subscribers or the observer.
-    enum Announcement: Sendable {
-        /// For the subscribers of ``RefreshCoordinator/events``.
-        case session(RefreshEvent)
-        /// For the observer.
-        case call(CallEvent)
+extension ErasedCredential {
+    /// The credential inside; `type` must be the type it had when its type was erased.
+    func restored<Credential: Sendable>(as type: Credential.Type) -> Credential {
+        guard let box = self as? CredentialBox<Credential> else {
+            // A coordinator makes boxes of its own type only, and reads no other coordinator's.
+            preconditionFailure("a credential of another type")
+        }
+        return box.credential
     }
 }
