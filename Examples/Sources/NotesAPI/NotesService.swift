@@ -35,8 +35,8 @@ public struct NotesService {
     ///   - backoff: The delays between attempts. Default: the framework's.
     ///   - maxAttempts: The most attempts of a call, those that a new token caused not counted. Default: 4, the
     ///     framework's.
-    ///   - budget: The bound on the retries of all calls together, those for new tokens included. Default: one for each
-    ///     origin, the framework's.
+    ///   - budget: The bound on the retries of all calls together, also of requests for new tokens. A retry with a new
+    ///     token costs nothing. Default: one for each origin, the framework's.
     ///   - transport: The transport that moves bytes. Default: URL loading.
     ///   - clock: The clock for measuring time and for sleeping. Default: the continuous clock.
     ///   - observer: The observer of attempts and decisions. Default: none.

@@ -167,7 +167,8 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     }
 
     /// Ends the session: its refresh is cancelled, a late result is dropped, and its calls fail with
-    /// ``RefreshError/signedOut``.
+    /// ``RefreshError/signedOut``. `Session` of `NautilusSessions` signs out by this, too, but lets a request
+    /// for a new credential go on, and has the server revoke what it brings.
     public func signOut() {
         handle(.signOut)
     }
@@ -220,7 +221,9 @@ extension RefreshCoordinator {
     public func pass(to origin: HttpOrigin) async throws {
         let isRefresh = CredentialWork.refreshes(self)
         repeat {
-            // Otherwise all calls that have waited for the refresh would go on at once.
+            // Who waits here for the refresh has failed for another reason, such as a 503, and takes a slot afterwards.
+            // A call that waited for the refresh itself (`ask`) comes when it is over, and goes on at once, unless others
+            // take slots.
             var hasWaited = false
             repeat {
                 if !isRefresh, try await waitOutRefresh() { hasWaited = true }

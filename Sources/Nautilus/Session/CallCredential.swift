@@ -69,7 +69,7 @@ extension CredentialTag: RequestTag {
 
 extension HttpRequest {
     /// Puts a credential on the request, and tags it: whoever writes it asks whether the session still goes on, the
-    /// fields are not printed, and an answer is only for this user.
+    /// fields are not printed, and caches take an answer for one to this user alone.
     ///
     /// - Parameters:
     ///   - tag: Whose credential it is, and which version.

@@ -2,7 +2,7 @@
 public enum Delivery: String, Hashable, Sendable, Comparable {
     /// Nothing of the request reached the server: no connection, no name, connection refused, not built.
     case notSent
-    /// The server says that it did nothing: 429, 503 and 529 with `Retry-After`, 307, 308, 401, 407, 421, 425.
+    /// The server says that it did nothing: 307, 308, 401, 407, 421, 425 or 429; 503 or 529 only with `Retry-After`.
     case rejected
     /// The server may have acted on the request: any other answer, a connection lost after sending, a timeout.
     case maybeExecuted

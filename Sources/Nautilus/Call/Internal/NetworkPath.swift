@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A value that any task may use: a hedge sends twice at once, and a subrequest beside the call's own.
 struct NetworkPath: Sendable {
-    /// How often a request comes back from the tier since its credential has gone meanwhile.
+    /// How often a request is passed to the tier at most: once, and twice more if its credential has gone meanwhile.
     private static var maxRounds: Int { 3 }
 
     let credentials: [any CallCredential]

@@ -121,7 +121,8 @@ struct RedirectFollower: Sendable {
             let stage = interceptors.isEmpty ? CallStage.send : .intercept
             return (.failed(HttpError(.cancelled, stage: stage, delivery: .notSent)), nil)
         }
-        // Right before the transport: the user may have signed out since the call was bound.
+        // Right before the transport: the user may have signed out since the call was bound. A request that has been sent
+        // still answers its caller, whoever leaves meanwhile; one that the transport has queued is refused (see below).
         if let end = sessions.end {
             return (.failed(HttpError(wrapping: end, stage: .send, delivery: .notSent)), nil)
         }

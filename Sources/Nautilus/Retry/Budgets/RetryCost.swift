@@ -35,7 +35,7 @@ extension RetryCost {
         /// Whether the server has refused the request unprocessed, and said when to come back.
         package var isRequested: Bool { self == .postponed || self == .unavailable }
 
-        /// Creates the cost of a retry after `error`; nil when it is free.
+        /// The reason of a retry after `error`; nil when the retry is free.
         ///
         /// A request that found no network, or that was held back here, has not reached any server; its retry is the first
         /// that can be a load on one. Nor is it a failure of a call when a stream reconnects, a second
