@@ -1,8 +1,8 @@
 extension Call {
-    /// Decides on the next attempt after a failure, and returns the delay before it.
+    /// Decides on the next attempt after a failure: asks the retrier, and checks what no retrier can overrule. Pays nothing.
     ///
     /// - Throws: The error that surfaces when there is no next attempt.
-    func delay(after error: HttpError) async throws(HttpError) -> Duration {
+    func decideOnRetry(after error: HttpError) async throws(HttpError) -> DecidedRetry {
         // The call is cancelled, or no time is left: the retrier is not asked.
         if error.kind == .cancelled || error.kind == deadline.map(FailureKind.deadline) {
             throw recorder.surfacing(error)
@@ -31,11 +31,11 @@ extension Call {
             if let reason = reasonToStop(before: delay, after: error, evenIfExecuted: evenIfExecuted) {
                 throw recorder.surfacing(error, .init(retrier: "Call", action: .stop, reason: reason))
             }
-            if let cost, !pay(cost) {
-                throw recorder.surfacing(error, .init(retrier: name, action: .stop, reason: .budget))
-            }
-            recorder.willRetry(after: error, .init(retrier: name, action: .retry(after: delay), reason: reason))
-            return delay
+            return DecidedRetry(
+                delay: delay,
+                cost: cost,
+                decision: CallTrace.Decision(retrier: name, action: .retry(after: delay), reason: reason)
+            )
         }
     }
 
@@ -127,10 +127,15 @@ extension Call {
         return nil
     }
 
-    private func pay(_ cost: RetryCost) -> Bool {
-        guard cost.pay() else { return false }
+    /// Pays for the next attempt.
+    ///
+    /// - Throws: The failure, when the budget refuses.
+    func pay(for retry: DecidedRetry, after failure: HttpError) throws(HttpError) {
+        guard let cost = retry.cost else { return }
+        guard cost.pay() else {
+            throw recorder.surfacing(failure, .init(retrier: retry.decision.retrier, action: .stop, reason: .budget))
+        }
         note(cost)
-        return true
     }
 
     /// Notes what has been paid to a budget last, which a success may refund.
@@ -147,6 +152,15 @@ extension Call {
         error.delivery = last.delivery
         return recorder.surfacing(error)
     }
+}
+
+/// Another attempt that has been decided on, and not paid for yet.
+struct DecidedRetry {
+    let delay: Duration
+    /// What it costs; nil when it is free.
+    let cost: RetryCost?
+    /// The decision, for the trace.
+    let decision: CallTrace.Decision
 }
 
 extension HttpError {

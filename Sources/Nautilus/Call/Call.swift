@@ -94,8 +94,10 @@ final class Call<R: Request> {
                 return try await attempt()
             } catch {
                 if terms.surfaces?(error) == true { throw recorder.surfacing(error) }
-                let delay = try await delay(after: error)
-                try await sleep(for: delay, after: error)
+                let retry = try await decideOnRetry(after: error)
+                try pay(for: retry, after: error)
+                recorder.willRetry(after: error, retry.decision)
+                try await sleep(for: retry.delay, after: error)
                 try await passGate(after: error)
             }
         }
