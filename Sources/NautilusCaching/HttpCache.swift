@@ -79,7 +79,7 @@ public final class HttpCache: CallInterceptor {
         // An answer that brings a credential belongs to one user, whatever its header allows, and is useful only once.
         guard !context.isForCredential else { return try await next(request) }
         // A streamed body is never available as a whole.
-        guard StoringRules.concerns(request), !context.streamsResponse else { return try await next(request) }
+        guard Self.concerns(request), !context.streamsResponse else { return try await next(request) }
         let partition = accounts.partition(of: request, context)
         if let revalidation = CacheRevalidation.current(for: target, in: self), partition != revalidation.partition {
             // The account has changed since, and this call may not ask for the new account's answers.
@@ -106,6 +106,21 @@ public final class HttpCache: CallInterceptor {
     func freshness(of stored: StoredResponse) -> Freshness {
         Freshness(stored, now: now, heuristicCap: heuristicCap)
     }
+}
+
+extension HttpCache {
+    /// Whether a request can be answered from a cache, and its answer kept: a GET or HEAD for a whole representation.
+    ///
+    /// Conditions that the caller sets are left to the caller: the answer may be a 304, which is useless to a cache
+    /// without the caller's copy. Parts are not kept (§3.3 allows it).
+    static func concerns(_ request: HttpRequest) -> Bool {
+        guard request.method == .get || request.method == .head, request.body.isEmpty else { return false }
+        return !request.header.fields.contains { conditions.contains($0.name) }
+    }
+
+    private static let conditions: Set<HttpHeader.Name> = [
+        "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+    ]
 }
 
 extension HttpCache: Redacted {
@@ -205,4 +220,30 @@ extension HttpCache {
             disk?.remove(target)
         }
     }
+}
+
+/// A request that a cache may answer, and the call that it belongs to.
+struct CacheQuestion {
+    let request: HttpRequest
+    let target: CacheTarget
+    /// The partition that answers come from and go to.
+    let partition: CachePartition
+    let control: CacheControl
+    let context: CallContext
+    private let accounts: CacheAccounts
+
+    init(
+        _ request: HttpRequest,
+        _ target: CacheTarget,
+        _ partition: CachePartition,
+        _ accounts: CacheAccounts,
+        _ context: CallContext
+    ) {
+        (self.request, self.target, self.partition) = (request, target, partition)
+        (self.accounts, self.context) = (accounts, context)
+        control = CacheControl(request.header)
+    }
+
+    /// Whether the call still belongs to its account, so that its answer may be kept.
+    var isCurrent: Bool { accounts.partition(of: request, context) == partition }
 }

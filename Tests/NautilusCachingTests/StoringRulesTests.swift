@@ -53,8 +53,8 @@ struct StoringRulesTests {
         ] as [HttpHeader.Name]
     )
     func conditions(name: HttpHeader.Name) throws {
-        #expect(StoringRules.concerns(try .test()))
-        #expect(!StoringRules.concerns(try .test(header: HttpHeader([.init(name: name, value: "x")]))))
+        #expect(HttpCache.concerns(try .test()))
+        #expect(!HttpCache.concerns(try .test(header: HttpHeader([.init(name: name, value: "x")]))))
     }
 
     @Test(

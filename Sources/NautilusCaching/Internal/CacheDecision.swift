@@ -90,32 +90,88 @@ enum CacheDecision: Hashable, Sendable {
     }
 }
 
-/// A mark on the call that asks the server again about a response that has just been served stale.
-final class CacheRevalidation: Sendable {
-    @TaskLocal private static var entered: CacheRevalidation?
+// MARK: - Freshness
 
-    let partition: CachePartition
-    private let cache: ObjectIdentifier
-    private let target: CacheTarget
-    private let isOver = Locked(false)
+/// How old a stored response is, and how old it may become (RFC 9111 §4.2), in seconds.
+struct Freshness: Hashable, Sendable {
+    /// The age of the response (§4.2.3).
+    let age: Int64
+    /// The age at which the response becomes stale (§4.2.1).
+    let lifetime: Int64
 
-    init(_ question: CacheQuestion, in cache: HttpCache) {
-        (self.cache, target, partition) = (ObjectIdentifier(cache), question.target, question.partition)
+    /// - Parameters:
+    ///   - stored: The response.
+    ///   - now: The time of day, in seconds since 1970.
+    ///   - heuristicCap: The longest lifetime for a response that does not name one.
+    init(_ stored: StoredResponse, now: Int64, heuristicCap: Int64) {
+        let date = stored.date ?? stored.responseTime
+        // A clock that was set back does not tell how old the response is, so it counts as too old.
+        let residence = now < stored.responseTime ? CacheControl.longest : now.subtracting(stored.responseTime)
+        let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
+        let apparent = max(0, stored.responseTime.subtracting(date))
+        let corrected = stored.ageField + min(CacheControl.longest, delay)
+        age = min(CacheControl.longest, max(apparent, corrected)) + min(CacheControl.longest, residence)
+        lifetime = Self.lifetime(of: stored, date: date, heuristicCap: heuristicCap)
     }
 
-    /// Makes the call, with this mark.
-    func run(_ call: () async -> Void) async {
-        // Tasks that the call leaves behind make ordinary requests.
-        defer { isOver.withLock { $0 = true } }
-        await Self.$entered.withValue(self, operation: call)
+    /// Whether the response may be served as it is (§4.2).
+    var isFresh: Bool { lifetime > age }
+
+    /// For how long the response has been stale; 0 in its first stale second, negative while it is fresh.
+    var staleness: Int64 { age - lifetime }
+
+    private static func lifetime(of stored: StoredResponse, date: Int64, heuristicCap: Int64) -> Int64 {
+        if let maxAge = stored.control.maxAge { return maxAge }
+        // An `Expires` that is not exactly a date, in particular `0`, lies in the past (§5.3).
+        if stored.header[.expires] != nil {
+            return stored.expires.map { max(0, $0.subtracting(date)) } ?? 0
+        }
+        // If the server does not say, a tenth of the time for which the resource has not changed (§4.2.2).
+        guard stored.allowsHeuristics, let modified = stored.seconds(of: .lastModified) else { return 0 }
+        return min(heuristicCap, max(0, date.subtracting(modified)) / 10)
+    }
+}
+
+extension StoredResponse {
+    /// The statuses that may be kept without an explicit lifetime (RFC 9110 §15.1), except those that are never kept
+    /// here: parts and redirects.
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 404, 405, 410, 414, 501]
+
+    fileprivate var allowsHeuristics: Bool { Self.heuristicStatuses.contains(status) || control.isStorable }
+
+    /// The age on receipt, as reported by caches on the way: the first value counts, unless it is not a number (§5.1).
+    fileprivate var ageField: Int64 {
+        let first = header[.age]?.split(separator: ",").first
+        return CacheControl.seconds(first.map { String($0.trimmingBlanks) }) ?? 0
     }
 
-    /// The mark of the current task if it has to ask the server for `target`, whatever `cache` has stored; nil in any
-    /// other call.
-    static func current(for target: CacheTarget, in cache: HttpCache) -> CacheRevalidation? {
-        guard let mark = entered, mark.cache == ObjectIdentifier(cache), mark.target == target,
-            !mark.isOver.withLock({ $0 })
-        else { return nil }
-        return mark
+    /// The date of `Expires`; nil when it has none, or is not exactly in one of HTTP's formats. Unlike other fields, it
+    /// restricts its dates: with another zone, or written in another way, it has expired (§4.2, §5.3).
+    fileprivate var expires: Int64? {
+        let value = header.values(of: .expires).first
+        return value.flatMap { HttpDate(exactly: $0.trimmingBlanks, year: .ofSeconds(responseTime))?.secondsSince1970 }
+    }
+
+    fileprivate func seconds(of name: HttpHeader.Name) -> Int64? { header.seconds(of: name, now: responseTime) }
+}
+
+extension HttpHeader {
+    /// The date in a field, in seconds since 1970; nil when it is missing or invalid.
+    func seconds(of name: Name, now: Int64) -> Int64? {
+        guard let value = values(of: name).first else { return nil }
+        return HttpDate(value.trimmingBlanks, year: .ofSeconds(now))?.secondsSince1970
+    }
+}
+
+extension Int {
+    /// The year of a moment, by the Gregorian mean; only two-digit years look at it.
+    fileprivate static func ofSeconds(_ seconds: Int64) -> Int { Int(1970 + seconds / 31_556_952) }
+}
+
+extension Int64 {
+    /// The difference, clamped where it would overflow: dates come from servers, and clocks may be wrong.
+    fileprivate func subtracting(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < other ? .min : .max) : difference
     }
 }

@@ -34,15 +34,15 @@ extension HttpCache {
 
     /// Returns a stored response as the answer to `question`, with its age (RFC 9111 §4, §5.1).
     ///
-    /// - Parameter answer: The server's answer that permits serving the stored response, which then counts as its
+    /// - Parameter permission: The server's answer that permits serving the stored response, which then counts as its
     ///   exchange; nil when nothing was sent.
     func serve(
         _ stored: StoredResponse,
         age: Int64,
         _ question: CacheQuestion,
-        from answer: HttpResponse<Data>? = nil
+        by permission: HttpResponse<Data>? = nil
     ) -> HttpResponse<Data> {
-        var response = answer ?? HttpResponse(body: Data())
+        var response = permission ?? HttpResponse(body: Data())
         response.status = stored.status
         response.header = stored.header
         response.header[.age] = String(max(0, min(age, CacheControl.longest)))
@@ -112,5 +112,35 @@ extension HttpError {
             delivery: .notSent,
             response: HttpResponse(status: 504, body: Data())
         )
+    }
+}
+
+/// A mark on the call that asks the server again about a response that has just been served stale.
+final class CacheRevalidation: Sendable {
+    @TaskLocal private static var entered: CacheRevalidation?
+
+    let partition: CachePartition
+    private let cache: ObjectIdentifier
+    private let target: CacheTarget
+    private let isOver = Locked(false)
+
+    init(_ question: CacheQuestion, in cache: HttpCache) {
+        (self.cache, target, partition) = (ObjectIdentifier(cache), question.target, question.partition)
+    }
+
+    /// Makes the call, with this mark.
+    func run(_ call: () async -> Void) async {
+        // Tasks that the call leaves behind make ordinary requests.
+        defer { isOver.withLock { $0 = true } }
+        await Self.$entered.withValue(self, operation: call)
+    }
+
+    /// The mark of the current task if it has to ask the server for `target`, whatever `cache` has stored; nil in any
+    /// other call.
+    static func current(for target: CacheTarget, in cache: HttpCache) -> CacheRevalidation? {
+        guard let mark = entered, mark.cache == ObjectIdentifier(cache), mark.target == target,
+            !mark.isOver.withLock({ $0 })
+        else { return nil }
+        return mark
     }
 }

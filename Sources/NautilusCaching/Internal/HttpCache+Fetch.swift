@@ -21,8 +21,8 @@ extension HttpCache {
         // A HEAD goes to the server, and its answer is compared with the stored response.
         let canValidate = validates && question.request.method == .get && stored?.hasValidator == true
         let validated = canValidate ? stored : nil
-        func answer(_ response: HttpResponse<Data>) -> CacheAnswer {
-            CacheAnswer(response, question, fetch, besides: appFields, requestTime: requestTime, responseTime: now)
+        func serverAnswer(_ response: HttpResponse<Data>) -> ServerAnswer {
+            ServerAnswer(response, question, fetch, besides: appFields, requestTime: requestTime, responseTime: now)
         }
         let response: HttpResponse<Data>
         do {
@@ -39,23 +39,27 @@ extension HttpCache {
             if case .status? = (error as? HttpError)?.kind, let response = question.context.lastAnswer,
                 !response.isReclassified, !response.isIncomplete
             {
-                learn(from: answer(response), knowing: stored)
+                learn(from: serverAnswer(response), knowing: stored)
             }
             throw error
         }
-        let answer = answer(response)
+        let serverAnswer = serverAnswer(response)
         if let validated, response.status == 304 {
-            if let renewed = renew(validated, answer) { return renewed }
+            if let renewed = renew(validated, serverAnswer) { return renewed }
             // The 304 is about something else: a redirect led elsewhere, the resource has a new tag, or the request
             // went out for another account or with another value of a field that the response varies by.
             return try await self.fetch(question, knowing: nil, next)
         }
-        learn(from: answer, knowing: stored)
+        learn(from: serverAnswer, knowing: stored)
         return response
     }
 
-    private func learn(from answer: CacheAnswer, knowing stored: StoredResponse?) {
-        if answer.question.request.method == .head { compare(stored, answer) } else { store(answer, replacing: stored) }
+    private func learn(from serverAnswer: ServerAnswer, knowing stored: StoredResponse?) {
+        if serverAnswer.question.request.method == .head {
+            compare(stored, serverAnswer)
+        } else {
+            store(serverAnswer, replacing: stored)
+        }
     }
 
     /// The stored response that stands in for a failed answer (RFC 5861 §4); nil when none may.
@@ -78,70 +82,74 @@ extension HttpCache {
     fileprivate static let serverErrors: Set<Int> = [500, 502, 503, 504, 529]
 
     /// Stores the answer to a GET, or else forgets the response that it replaces.
-    private func store(_ answer: CacheAnswer, replacing stored: StoredResponse?) {
-        guard answer.isOwn else { return }
-        if let fresh = answer.stored, keep(fresh, answer) { return }
+    private func store(_ serverAnswer: ServerAnswer, replacing stored: StoredResponse?) {
+        guard serverAnswer.isOwn else { return }
+        if let fresh = serverAnswer.stored, keep(fresh, serverAnswer) { return }
         // An error leaves the stored response valid, and so does an answer that must not be kept.
-        guard let stored, answer.response.status < 400, !answer.mustNotBeKept else { return }
-        forget(stored, answer)
+        guard let stored, serverAnswer.response.status < 400, !serverAnswer.mustNotBeKept else { return }
+        forget(stored, serverAnswer)
     }
 
     /// The stored response, renewed by a 304 (RFC 9111 §4.3.4); nil when the 304 is about another response.
-    private func renew(_ stored: StoredResponse, _ answer: CacheAnswer) -> HttpResponse<Data>? {
-        guard answer.isOfTarget, stored.isValidated(by: answer.response), stored.selectors.match(sent: answer.sent)
+    private func renew(_ stored: StoredResponse, _ serverAnswer: ServerAnswer) -> HttpResponse<Data>? {
+        guard serverAnswer.isOfTarget, stored.isValidated(by: serverAnswer.response),
+            stored.selectors.match(sent: serverAnswer.sent)
         else {
             return nil
         }
-        guard let renewed = answer.renewed(stored) else {
+        guard let renewed = serverAnswer.renewed(stored) else {
             // The 304 is about this response, which may no longer be kept.
-            if answer.isOwn { forget(stored, answer) }
-            return serve(stored, age: 0, answer.question, from: answer.response)
+            if serverAnswer.isOwn { forget(stored, serverAnswer) }
+            return serve(stored, age: 0, serverAnswer.question, by: serverAnswer.response)
         }
         // An answer that must not be kept does not replace the stored one.
-        if answer.isOwn, !answer.mustNotBeKept, !keep(renewed, answer) { forget(stored, answer) }
-        return serve(renewed, age: freshness(of: renewed).age, answer.question, from: answer.response)
+        if serverAnswer.isOwn, !serverAnswer.mustNotBeKept, !keep(renewed, serverAnswer) {
+            forget(stored, serverAnswer)
+        }
+        return serve(renewed, age: freshness(of: renewed).age, serverAnswer.question, by: serverAnswer.response)
     }
 
     /// Compares the answer to a HEAD with the stored response, and renews or forgets that response (RFC 9111 §4.3.5).
-    private func compare(_ stored: StoredResponse?, _ answer: CacheAnswer) {
-        guard answer.isOwn, let stored, answer.response.status == 200, stored.status == 200, !answer.mustNotBeKept,
-            stored.selectors.match(sent: answer.sent)
+    private func compare(_ stored: StoredResponse?, _ serverAnswer: ServerAnswer) {
+        guard serverAnswer.isOwn, let stored, serverAnswer.response.status == 200, stored.status == 200,
+            !serverAnswer.mustNotBeKept,
+            stored.selectors.match(sent: serverAnswer.sent)
         else { return }
-        let renewed = stored.isDescribed(by: answer.response) ? answer.renewed(stored) : nil
-        if let renewed, keep(renewed, answer) { return }
-        forget(stored, answer)
+        let renewed = stored.isDescribed(by: serverAnswer.response) ? serverAnswer.renewed(stored) : nil
+        if let renewed, keep(renewed, serverAnswer) { return }
+        forget(stored, serverAnswer)
     }
 
     /// - Returns: Whether it is kept.
-    private func keep(_ stored: StoredResponse, _ answer: CacheAnswer) -> Bool {
+    private func keep(_ stored: StoredResponse, _ serverAnswer: ServerAnswer) -> Bool {
         let lifetime = freshness(of: stored).lifetime
-        guard !answer.mustNotBeKept,
+        guard !serverAnswer.mustNotBeKept,
             StoringRules.allows(
                 stored,
-                request: answer.question.control,
+                request: serverAnswer.question.control,
                 lifetime: lifetime,
                 staleIfError: staleIfError
             )
         else { return false }
         return memory.withLock { memory in
-            guard memory.store(stored, from: answer.fetch) else { return false }
-            writeVariants(answer, of: memory)
+            guard memory.store(stored, from: serverAnswer.fetch) else { return false }
+            writeVariants(serverAnswer, of: memory)
             return true
         }
     }
 
     /// Removes a stored response that is outdated by an answer which itself must not be stored.
-    private func forget(_ stored: StoredResponse, _ answer: CacheAnswer) {
+    private func forget(_ stored: StoredResponse, _ serverAnswer: ServerAnswer) {
         memory.withLock { memory in
-            memory.remove(stored, from: answer.fetch)
-            writeVariants(answer, of: memory)
+            memory.remove(stored, from: serverAnswer.fetch)
+            writeVariants(serverAnswer, of: memory)
         }
     }
 
     /// Writes the stored variants to disk. Begun under the lock, like removals, so that nothing is written after its
     /// removal.
-    private func writeVariants(_ answer: CacheAnswer, of memory: CacheMemory) {
-        let (target, partition) = (answer.question.target, answer.question.partition)
+    private func writeVariants(_ serverAnswer: ServerAnswer, of memory: CacheMemory) {
+        let (target, partition) = (serverAnswer.question.target, serverAnswer.question.partition)
         disk?.write(memory.variants(target, partition), target, partition)
     }
 }

@@ -3,19 +3,6 @@ import Nautilus
 
 /// The rules of storing (RFC 9111 §3): a pure function of the request and its answer.
 enum StoringRules {
-    /// Whether a request can be answered from a cache, and its answer kept: a GET or HEAD for a whole representation.
-    ///
-    /// Conditions that the caller sets are left to the caller: the answer may be a 304, which is useless to a cache
-    /// without the caller's copy. Parts are not kept (§3.3 allows it).
-    static func concerns(_ request: HttpRequest) -> Bool {
-        guard request.method == .get || request.method == .head, request.body.isEmpty else { return false }
-        return !request.header.fields.contains { conditions.contains($0.name) }
-    }
-
-    private static let conditions: Set<HttpHeader.Name> = [
-        "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-    ]
-
     /// Whether a response to a GET may be kept; §3, condition by condition.
     ///
     /// - Parameters:

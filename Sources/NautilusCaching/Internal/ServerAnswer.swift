@@ -2,7 +2,7 @@ import Foundation
 import Nautilus
 
 /// The server's answer to a question, and how it came.
-struct CacheAnswer {
+struct ServerAnswer {
     let response: HttpResponse<Data>
     let question: CacheQuestion
     let fetch: Int64
@@ -27,7 +27,7 @@ struct CacheAnswer {
         (self.requestTime, self.responseTime) = (requestTime, responseTime)
     }
 
-    /// Whether the response answers the request that was made. It does not if a redirect led to another URL, if an
+    /// Whether the response answers the request that was made. It does not if a redirect led to another URL, if a
     /// later interceptor sent another request in its place, or if it may have gone out for another account.
     var isOfTarget: Bool {
         guard sent.method == question.request.method, sent.body.isEmpty, CacheTarget(sent) == question.target else {
