@@ -21,8 +21,8 @@ public struct CallContext {
     /// The account of the call's user, as this interceptor has named it (``CallInterceptor/account(of:)``) when the
     /// call was bound. Nil when it has named none, or names another one by now.
     public var account: String? { path.account(at: depth) }
-    /// Whether an answer is welcome that is not to a request of this call, such as a stored or a shared one. False when
-    /// the call's request could not read such an answer.
+    /// Whether the call may be answered from a cache, or by the answer to another call. False once its request could not
+    /// read such an answer: then it wants one to a request of its own.
     public let mayShare: Bool
     /// The key of the service's retriers (``RetrierFactory/sharingKey``); nil when the call shares with nobody.
     package var sharingKey: SharingKey? { path.sharingKey }
@@ -39,7 +39,7 @@ public struct CallContext {
     ///   - streamsResponse: Whether the response's body is read while it arrives. Default: false, as for most requests.
     ///   - isAnonymous: Whether the call is anonymous. Default: false, as for most calls.
     ///   - account: The account of the call's user. Default: nil, none.
-    ///   - mayShare: Whether an answer is welcome that is not the call's own. Default: true.
+    ///   - mayShare: Whether the call may be answered from a cache, or by another call's answer. Default: true.
     public init(
         serviceOrigin: HttpOrigin,
         streamsResponse: Bool = false,
@@ -109,9 +109,9 @@ public struct CallContext {
     }
 
     /// Whether the call is part of a refresh of a credential.
-    package var isPartOfRefresh: Bool { attempt.isPartOfRefresh }
+    package var isPartOfRefresh: Bool { CredentialWork.isRefresh }
     /// Whether the call is part of a refresh, a sign-in or a revocation.
-    public var isForCredential: Bool { attempt.isForCredential }
+    public var isForCredential: Bool { CredentialWork.isActive }
 }
 
 /// The call as its context sees it: what a call interceptor can ask and do beside passing the request on.

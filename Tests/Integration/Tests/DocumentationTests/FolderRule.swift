@@ -28,7 +28,7 @@ struct FolderRule {
         "Observer": [],
         "Attempt": ["Observer", "Session"],
         "Retry": ["Attempt", "Declaration", "Session"],
-        "Interceptor": ["Attempt", "Declaration", "Retry"],
+        "Interceptor": ["Attempt", "Declaration", "Retry", "Session"],
         "Authorization": ["Attempt", "Declaration", "Observer", "Retry", "Session", "Support"],
         "Service": ["Attempt", "Declaration", "Interceptor", "Observer", "Retry", "Session"],
         "Call": ["Attempt", "Declaration", "Interceptor", "Observer", "Retry", "Service", "Session"],
