@@ -41,6 +41,7 @@ public struct CallSessions: Sendable {
     }
 
     /// Waits for something that continues the call, such as the next part of a stream, no longer than the sessions last.
+    /// Unlike the waits on a call's own path, it drops a value that comes in spite of the end.
     ///
     /// - Throws: The error of `work`; ``end`` when a session is over, even if `work` has returned a value.
     public func wait<Value: Sendable>(

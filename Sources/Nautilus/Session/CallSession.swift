@@ -53,7 +53,8 @@ public final class CallSession: Sendable {
         }
     }
 
-    /// Does a part of a call that waits, in a task of its own, and cancels it when the session ends.
+    /// Does a part of a call that waits, in a task of its own, and cancels it when this session ends. The waits in several
+    /// sessions, of a list and of ``CallSessions``, are made of this one.
     ///
     /// - Returns: The value of `work`; also one that it still returns when it is cancelled, such as a slot in a queue, so
     ///   that it can be given back.
@@ -110,7 +111,8 @@ extension Collection where Element == CallSession {
         return nil
     }
 
-    /// Does a part of a call that waits, and cancels it when one of the sessions ends.
+    /// Does a part of a call that waits, in all of these sessions: one wait of ``CallSession`` within the other. A call's own
+    /// path waits by this one, and keeps a value that comes in spite of the end.
     func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let first else { return try await work() }
         let others = Array(dropFirst())
