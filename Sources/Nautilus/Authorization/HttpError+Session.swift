@@ -25,16 +25,6 @@ extension HttpError {
         default: false
         }
     }
-
-    /// This failure as one of authorization: the same response, the refresh's error underneath, and as ``retryAfter``
-    /// the time after which the refresh may succeed.
-    public func asAuthorizationFailure(_ underlying: any Error) -> HttpError {
-        var error = self
-        error.kind = .authorization
-        error.underlying = underlying
-        error.retryAfter = (underlying as? any RefreshFailure)?.retryAfter ?? retryAfter
-        return error
-    }
 }
 
 extension HttpError: WrappingError {

@@ -152,12 +152,3 @@ extension HttpError {
         self.response = response.withoutOrigins.replacingBody(Data(response.body.prefix(Self.bodyLimit)))
     }
 }
-
-extension Delivery {
-    /// The delivery that a response implies for the request that it answers.
-    init(_ response: HttpResponse<Data>) {
-        // Few answers need a look for `Retry-After`.
-        let hasRetryAfter = Self.overloads.contains(response.status) && response.header.retryAfter() != nil
-        self.init(status: response.status, hasRetryAfter: hasRetryAfter)
-    }
-}

@@ -2,9 +2,11 @@ import Foundation
 
 /// The path of a call after its hook, from a request to its decoded result or its last real failure.
 ///
-/// This file holds the path and its beginning; each stage has a file of its own beside it. A call belongs to one task:
-/// neither it nor its retrier is ever shared. It is a class, since copying it from stage to stage would cost more than
-/// the stages do.
+/// This file holds the path, and below it the stages 1, 7 and 8. `Call+Start` has stage 0, `Call+Intercept` 2,
+/// `NetworkPath` 3 to 5, `RedirectFollower` 6, `Call+Failure` and `Call+Retry` what follows a failure.
+///
+/// A call belongs to one task: neither it nor its retrier is ever shared. It is a class, since copying it from stage to
+/// stage would cost more than the stages do.
 final class Call<R: Request> {
     let clock: any Clock<Duration>
     /// How long the call may take: the request's own limit, or what the enclosing call has left; nil for no limit.
@@ -36,7 +38,7 @@ final class Call<R: Request> {
     var lastAnswer: HttpResponse<Data>?
     /// How many subrequests its interceptors have made.
     var subrequests = 0
-    /// Whether an answer is welcome that is not to a request of this call.
+    /// Whether the call may be answered from a cache, or by the answer to another call; see ``CallContext/mayShare``.
     var mayShare = true
     /// Whether the call tier has sent a request that may change something.
     var hasSentChange = false
@@ -65,6 +67,8 @@ final class Call<R: Request> {
     /// The sessions that the call belongs to.
     var sessions: [CallSession] { bound.sessions.list }
     var coders: JsonCoders { bound.configuration.coders }
+    /// The time until the deadline; nil when there is none.
+    var remaining: Duration? { deadline.map { $0 - recorder.elapsed } }
 
     /// Runs the call.
     func run() async throws(HttpError) -> CallOutcome {
@@ -125,3 +129,191 @@ final class Call<R: Request> {
 
 /// The result of an answer that the call's request has not read.
 struct Unread: Sendable {}
+
+// MARK: - 1: build
+
+extension Call {
+    /// Stage 1: builds a request from the present state of request and service, and the context of the attempt that it
+    /// begins.
+    func build() async throws(HttpError) -> (HttpRequest, AttemptContext) {
+        recorder.begin()
+        do {
+            let header = try await bound.configuration.headers()
+            let target = try targetNow()
+            let built = try coders.asCurrent { try builder.build(request, to: target, with: header) }
+            let context = AttemptContext.Fixed(
+                number: recorder.number,
+                serviceOrigin: target.service.origin,
+                timeout: try timeout(),
+                remaining: remaining,
+                streamsResponse: request.streamsResponse,
+                acceptedStatusCodes: request.acceptedStatusCodes,
+                call: book.identity,
+                sessions: bound.sessions.list,
+                isAuthorized: !bound.credentials.isEmpty,
+                coders: carriedCoders,
+                hedgeable: bound.configuration.hedging == nil
+                    ? nil
+                    : HedgeableCall(book: book, clock: clock, deadline: deadline, allowsHedging: request.allowsHedging)
+            )
+            return (built, AttemptContext(context))
+        } catch {
+            throw failure(error, in: .build, delivery: .notSent)
+        }
+    }
+
+    /// Where the attempt goes: where the call does, unless the request's own URL is another one by now, such as one
+    /// with a new signature.
+    ///
+    /// - Throws: ``HttpRequest/Invalid``; ``FailureKind/FailureKind.EnvironmentChange`` when the request's own URL has
+    ///   another origin by now.
+    private func targetNow() throws -> CallTarget {
+        let target = try bound.target.get()
+        return request.url == nil ? target : try target.following(CallTarget(of: request, for: bound.configuration))
+    }
+
+    /// The timeout of the attempt's exchanges; nil for none.
+    ///
+    /// - Throws: ``HttpRequest/Invalid/notPositive(parameter:)``.
+    private func timeout() throws(HttpRequest.Invalid) -> Duration? {
+        let timeout = bound.configuration.timeout(of: request)
+        if let timeout, timeout <= .zero { throw .notPositive(parameter: "timeout") }
+        return timeout
+    }
+}
+
+// MARK: - 3 to 6: the exchange
+
+extension Call {
+    /// Stages 3 to 6: the attempt's request, through the network tier.
+    func exchange(_ request: HttpRequest, _ context: AttemptContext) async throws(HttpError) -> HttpResponse<Data> {
+        // Where the attempt goes, by which a gate holds back the next one.
+        lastBuilt = request
+        recorder.willSend(request, serviceOrigin: context.serviceOrigin)
+        let response: HttpResponse<Data>
+        do {
+            response = try await path(as: .main).send(request, context)
+        } catch {
+            // An interceptor that fails by itself has sent nothing; the book knows what was sent.
+            throw failure(error, in: .intercept, delivery: .notSent)
+        }
+        guard let stream = response.stream else { return response }
+        return await beginReading(stream, of: response)
+    }
+
+    /// The way of a request of this role through the network tier.
+    func path(as role: CallTrace.Exchange.Role) -> NetworkPath {
+        let tier = bound.tiers.network
+        let inner = tier.firstIndex { [.signing, .network].contains($0.networkStage) } ?? tier.endIndex
+        var follower = RedirectFollower(transport: transport, accepted: request.acceptedStatusCodes, book: book)
+        (follower.sessions, follower.retryAfterField) = (sessions, bound.configuration.retryAfterField)
+        follower.interceptors = tier[inner...]
+        if role == .main { follower.classifier = bound }
+        return NetworkPath(
+            credentials: bound.credentials,
+            sessions: sessions,
+            interceptors: tier[..<inner],
+            follower: follower,
+            check: builder.check,
+            clock: clock,
+            deadline: deadline,
+            role: role
+        )
+    }
+}
+
+// MARK: - 7 and 8: validate and decode
+
+extension Call {
+    /// Stage 7: refuses a status that the request does not accept.
+    func validate(_ response: HttpResponse<Data>) throws(HttpError) {
+        guard !request.acceptedStatusCodes.contains(response.status) else { return }
+        throw failure(.status(response.status), in: .validate, response: response)
+    }
+
+    /// Stage 8: makes the result.
+    func decode(_ response: HttpResponse<Data>) throws(HttpError) -> any Sendable {
+        do {
+            return try coders.asCurrent { try request.decode(response) }
+        } catch {
+            throw undecodable(response, error)
+        }
+    }
+
+    /// Stage 8 of a request whose response is read while it arrives.
+    func decodeStream(of response: HttpResponse<Data>) async throws(HttpError) -> any Sendable {
+        do {
+            // An interceptor that has answered by itself supplies the whole body.
+            let body = response.stream ?? HttpBodyStream(response.body, origin: origin(of: response))
+            let streamed = response.replacingBody(body)
+            return try await coders.asCurrent { try await request.decode(streamed) }
+        } catch {
+            throw undecodable(response, error)
+        }
+    }
+
+    private func undecodable(_ response: HttpResponse<Data>, _ thrown: any Error) -> HttpError {
+        switch thrown {
+        case let error as HttpError where !error.isFinal:
+            // If an interceptor has made a new value of the answer, only the book knows its exchange.
+            failure(error, in: .decode, exchange: error.exchange ?? response.exchange ?? book.lastEnded)
+        case is CancellationError where Task.isCancelled: failure(CancellationError(), in: .decode)
+        default: failure(.decoding, in: .decode, response: response, underlying: thrown)
+        }
+    }
+}
+
+// MARK: - Success
+
+extension Call {
+    /// Ends a call that has succeeded: deposits in each budget of its retriers and of hedging, and adds its latency to each of
+    /// their records, once.
+    ///
+    /// - Parameter response: The answer that the call's result was made of; the trace of the call is added to it.
+    func succeeded(by response: inout HttpResponse<Data>) {
+        if let answered = answered(response) { deposit(for: answered) }
+        response.trace = recorder.succeeded(response.status, by: response.exchange)
+    }
+
+    private func deposit(for answered: CallTrace.Exchange) {
+        // Redirects and hedges continue the request that was sent first; that request's origin counts.
+        let root =
+            answered.root == answered.number
+            ? answered : book.exchanges().first { $0.number == answered.root } ?? answered
+        let origin = root.request.origin
+        let hedging = bound.configuration.hedging
+        if book.hedge.isPaid, let budget = hedging?.budget.budget(of: lastBuilt?.origin) {
+            note(RetryCost(from: budget, for: .hedge))
+        }
+        var budgets = retrier.budgets(for: origin)
+        if let budget = hedging?.budget.budget(of: origin) { budgets.append(budget) }
+        // The beginning of a stream does not yet prove that the server can bear it.
+        let refundable = request.streamsResponse ? [] : paid
+        for (index, budget) in budgets.enumerated() where !budgets[..<index].contains(where: { $0 === budget }) {
+            budget.deposit(refunding: refundable.first { $0.budget === budget }?.reason)
+        }
+        guard let latency = latency(of: answered, since: root) else { return }
+        var records = retrier.latencies
+        if book.hedge.isPossible, let latencies = hedging?.latencies { records.append(latencies) }
+        for (index, record) in records.enumerated() where !records[..<index].contains(where: { $0 === record }) {
+            record.record(latency, of: origin)
+        }
+    }
+
+    /// How long the server took, from the sending of the first request to the header of the answer; nil if that is not known.
+    /// For a hedged attempt, the least that a caller without a hedge would have waited.
+    private func latency(of answered: CallTrace.Exchange, since root: CallTrace.Exchange) -> Duration? {
+        guard let own = answered.latency, root.number != answered.number else { return answered.latency }
+        return max(.zero, answered.start - root.start - root.connectionWait + own)
+    }
+
+    /// The exchange of this call that the server has answered well; nil when an interceptor has made a success of
+    /// something else, which tells nothing about the server.
+    private func answered(_ response: HttpResponse<Data>) -> CallTrace.Exchange? {
+        let own = response.exchange.flatMap { $0.call == scope.id && !book.isSubrequest($0) ? $0 : nil }
+        guard let exchange = own ?? book.lastEnded, let status = exchange.status,
+            status < 400 || request.acceptedStatusCodes.contains(status)
+        else { return nil }
+        return exchange
+    }
+}

@@ -146,3 +146,72 @@ extension Request {
         CallBinding(self, to: configuration)
     }
 }
+
+extension Request {
+    /// Calls the service and returns the decoded result; includes all attempts, refreshes, delays and redirects.
+    ///
+    /// Building and decoding run off the caller's actor. Cancelling the task ends the call at once.
+    ///
+    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
+    public func schedule<S: HttpService>(with service: S) async throws(S.RequestError) -> Result {
+        try await response(with: service).body
+    }
+
+    /// Calls the service and returns the decoded result with its status, header and the trace of the call.
+    ///
+    /// - Throws: The service's own error, made by ``HttpService/mapError(_:)`` from the last real failure.
+    public func response<S: HttpService>(with service: S) async throws(S.RequestError) -> HttpResponse<Result> {
+        try await bound(to: service).run(for: service)
+    }
+}
+
+extension CallBinding {
+    /// Runs the call, and throws the service's own error.
+    package func run<S: HttpService>(for service: S) async throws(S.RequestError) -> HttpResponse<R.Result> {
+        do throws(HttpError) {
+            return try await run()
+        } catch {
+            throw service.mapped(error, by: configuration)
+        }
+    }
+
+    /// The outcome of the call, with the service's own error.
+    func result<S: HttpService>(for service: S) async -> Result<HttpResponse<R.Result>, S.RequestError> {
+        await Result { () async throws(S.RequestError) in try await run(for: service) }
+    }
+}
+
+/// The base URL of a call's requests, and that of its service.
+///
+/// A call has one target, from before its retrier is made until its end. Values made for one environment must not reach
+/// another: a credential, an idempotency key, a cursor, the memory of a cache or a hook.
+struct CallTarget: Sendable {
+    /// The base that the request is appended to: the request's own, or the service's.
+    let base: BaseUrl
+    /// The service's base.
+    let service: BaseUrl
+
+    /// Creates the target of a call.
+    ///
+    /// - Throws: ``HttpRequest/Invalid``.
+    init(of request: some Request, for service: ServiceConfiguration) throws(HttpRequest.Invalid) {
+        let isSecure = service.usesSecureProtocol
+        self.service = try BaseUrlMemo.shared.base(service.apiUrl, isSecure: isSecure)
+        let (url, ownSecurity) = (request.url, request.usesSecureProtocol)
+        guard url != nil || ownSecurity != nil else {
+            self.base = self.service
+            return
+        }
+        self.base = try BaseUrlMemo.shared.base(url ?? service.apiUrl, isSecure: ownSecurity ?? isSecure)
+    }
+
+    /// The later target, which has to have the same origin.
+    ///
+    /// - Throws: ``FailureKind/FailureKind.EnvironmentChange``.
+    func following(_ later: CallTarget) throws(FailureKind.EnvironmentChange) -> CallTarget {
+        guard base === later.base || base.origin == later.base.origin else {
+            throw FailureKind.EnvironmentChange(from: base.origin, to: later.base.origin)
+        }
+        return later
+    }
+}

@@ -135,8 +135,3 @@ extension OriginPauses.Opening {
         return nextSlot - now + OriginPauses.interval.scaled(by: draw)
     }
 }
-
-extension RetryGate {
-    /// Returns this gate itself.
-    public var anonymous: any RetryGate { self }
-}

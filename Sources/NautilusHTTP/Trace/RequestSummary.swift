@@ -48,25 +48,3 @@ extension CallTrace {
         public init() {}
     }
 }
-
-/// The stage of a call's path at which something failed.
-public enum CallStage: String, Hashable, Sendable {
-    /// A hook threw before anything was built.
-    case hook
-    /// Headers, URL and body did not form a valid request.
-    case build
-    /// An interceptor threw.
-    case intercept
-    /// The retrier could not prepare the request: it had no credential, for instance.
-    case prepare
-    /// The exchange failed.
-    case send
-    /// A redirect was refused.
-    case redirect
-    /// The status was not accepted.
-    case validate
-    /// The body did not decode.
-    case decode
-    /// The failure came between two attempts, in the retrier's decision or the delay.
-    case retry
-}

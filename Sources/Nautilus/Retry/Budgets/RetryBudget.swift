@@ -39,49 +39,58 @@ extension RetryBudget {
     public func deposit() { deposit(refunding: nil) }
 }
 
-/// The budget that bounds retries, and the calls that share it.
-public struct RetryBudgetScope: Sendable {
-    private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
-    private let findKeeper: @Sendable () -> (any Sendable)?
+/// The cost of a retry, and the budget that pays it.
+///
+/// Paid when the retry has been decided on, and not given back if its call is cancelled before the retry is sent.
+public struct RetryCost: Sendable {
+    /// The budget that pays.
+    public let budget: any RetryBudget
+    /// The reason of the retry, by which the budget decides its cost.
+    public let reason: RetryCost.Reason
 
-    /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process, or of the simulation; the budgets
-    /// are those of ``OriginBudgets/shared``.
-    public static let perOrigin = RetryBudgetScope(keeper: OriginBudgets.shared) {
-        $0.map(OriginBudgets.shared.budget)
+    /// Creates a cost, without paying it.
+    public init(from budget: any RetryBudget, for reason: RetryCost.Reason = .failure) {
+        (self.budget, self.reason) = (budget, reason)
     }
 
-    /// A budget for each origin, shared by all calls that are given the same `budgets`.
-    ///
-    /// - Parameter budgets: Keep them as the service's own: if each `retrierFactory` made new ones, they would not be
-    ///   shared.
-    public static func perOrigin(in budgets: OriginBudgets) -> RetryBudgetScope {
-        RetryBudgetScope(keeper: budgets) { $0.map(budgets.budget) }
-    }
+    /// Pays; false when the budget refuses.
+    package func pay() -> Bool { budget.withdraw(reason) }
+}
 
-    /// One budget for all origins, shared by all calls that are given the same `budget`.
-    ///
-    /// - Parameter budget: Keep it as the service's own: if each `retrierFactory` made a new one, it would not be
-    ///   shared.
-    public static func shared(_ budget: any RetryBudget) -> RetryBudgetScope {
-        RetryBudgetScope(keeper: budget) { _ in budget }
-    }
+extension RetryCost {
+    /// The reason for one more request, by which a budget decides its cost; mostly the failure that a retry follows.
+    public enum Reason: Hashable, Sendable {
+        /// A 429 that says when to come back: the server is well, and has merely enforced a rule.
+        case postponed
+        /// Any other answer, such as 503 with `Retry-After`, by which the server has refused the request unprocessed, and
+        /// said when to come back. It may be the limit of a fleet, or a server at the end of its strength.
+        case unavailable
+        /// A 429 that does not say when to come back.
+        case throttling
+        /// Any other failure.
+        case failure
+        /// No failure at all: a slow attempt is sent a second time, see `Hedging`. It costs as much as a retry after a
+        /// failure, but its success shows less: a slow server may have answered both.
+        case hedge
 
-    /// No budget: each call retries for itself. For tests, and where something else bounds the load.
-    public static let unlimited = RetryBudgetScope { _ in nil }
+        /// Whether the server has refused the request unprocessed, and said when to come back.
+        package var isRequested: Bool { self == .postponed || self == .unavailable }
 
-    private init(
-        keeper: @autoclosure @escaping @Sendable () -> (any Sendable)? = nil,
-        find: @escaping @Sendable (HttpOrigin?) -> (any RetryBudget)?
-    ) {
-        self.findKeeper = keeper
-        self.find = find
-    }
-
-    /// The owner of the budgets, or the one budget; nil when there is none.
-    package var keeper: (any Sendable)? { findKeeper() }
-
-    /// The budget for retries to `origin`; nil when there is none.
-    package func budget(of origin: HttpOrigin?) -> (any RetryBudget)? {
-        find(origin)
+        /// The reason of a retry after `error`; nil when the retry is free.
+        ///
+        /// A request that found no network, or that was held back here, has not reached any server; its retry is the first
+        /// that can be a load on one. Nor is it a failure of a call when a stream reconnects, a second
+        /// apart at least in the long run.
+        init?(after error: HttpError) {
+            guard !error.isRefusal, !error.isReconnect else { return nil }
+            let isRequested = error.delivery == .rejected && error.retryAfter != nil
+            switch error.kind {
+            case .transport(.notConnectedToInternet), .transport(.dataNotAllowed), .transport(.internationalRoamingOff),
+                .transport(.callIsActive):
+                return nil
+            case .status(429): self = isRequested ? .postponed : .throttling
+            default: self = isRequested ? .unavailable : .failure
+            }
+        }
     }
 }

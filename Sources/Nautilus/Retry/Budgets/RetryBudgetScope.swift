@@ -1,3 +1,50 @@
+/// The budget that bounds retries, and the calls that share it.
+public struct RetryBudgetScope: Sendable {
+    private let find: @Sendable (HttpOrigin?) -> (any RetryBudget)?
+    private let findKeeper: @Sendable () -> (any Sendable)?
+
+    /// A ``TokenBucketBudget`` for each origin, shared by all calls of the process, or of the simulation; the budgets
+    /// are those of ``OriginBudgets/shared``.
+    public static let perOrigin = RetryBudgetScope(keeper: OriginBudgets.shared) {
+        $0.map(OriginBudgets.shared.budget)
+    }
+
+    /// A budget for each origin, shared by all calls that are given the same `budgets`.
+    ///
+    /// - Parameter budgets: Keep them as the service's own: if each `retrierFactory` made new ones, they would not be
+    ///   shared.
+    public static func perOrigin(in budgets: OriginBudgets) -> RetryBudgetScope {
+        RetryBudgetScope(keeper: budgets) { $0.map(budgets.budget) }
+    }
+
+    /// One budget for all origins, shared by all calls that are given the same `budget`.
+    ///
+    /// - Parameter budget: Keep it as the service's own: if each `retrierFactory` made a new one, it would not be
+    ///   shared.
+    public static func shared(_ budget: any RetryBudget) -> RetryBudgetScope {
+        RetryBudgetScope(keeper: budget) { _ in budget }
+    }
+
+    /// No budget: each call retries for itself. For tests, and where something else bounds the load.
+    public static let unlimited = RetryBudgetScope { _ in nil }
+
+    private init(
+        keeper: @autoclosure @escaping @Sendable () -> (any Sendable)? = nil,
+        find: @escaping @Sendable (HttpOrigin?) -> (any RetryBudget)?
+    ) {
+        self.findKeeper = keeper
+        self.find = find
+    }
+
+    /// The owner of the budgets, or the one budget; nil when there is none.
+    package var keeper: (any Sendable)? { findKeeper() }
+
+    /// The budget for retries to `origin`; nil when there is none.
+    package func budget(of origin: HttpOrigin?) -> (any RetryBudget)? {
+        find(origin)
+    }
+}
+
 /// The budgets of all origins, each created at the first request to its origin, and shared by all holders of this
 /// object.
 ///
