@@ -25,8 +25,9 @@ public enum Delivery: String, Hashable, Sendable, Comparable {
     /// 307 and 308 have the same request sent elsewhere, so nothing has come of it here (RFC 9110 §15.4.8); 401 and 407
     /// are decided before anything runs (RFC 9110 §11.6); 425 refuses to process the request; 421 says that another
     /// server is meant; 429, that the request was not let in. A 503, and the 529 that some services answer when they
-    /// are overloaded, prove this only when they name a time to come back: a gateway's 503 may follow an execution. A 408 should mean that the request never arrived whole, but some
-    /// services also send it when the processing took too long.
+    /// are overloaded, prove this only when they name a time to come back: a gateway's 503 may follow an execution. A
+    /// 408 should mean that the request never arrived whole, but some services also send it when the processing took
+    /// too long.
     ///
     /// - Parameters:
     ///   - status: The status of the answer.
