@@ -83,11 +83,11 @@ struct TimeLimitTests {
         try await base.waitForSleepers(count: 1)
         #expect(!alarm.end())
         try #require(clock.sleeperCount == 0)
-        // A later sleeper, so that the clock is seen to have come past the limit.
-        let later = Task { [clock] in try await clock.sleep(for: .seconds(61)) }
-        while clock.sleeperCount == 0 { await Task.yield() }
+        // A later alarm, so that the clock is seen to have come past the limit.
+        let (later, ring) = AsyncStream.makeStream(of: Void.self)
+        _ = clock.setAlarm(after: .seconds(61)) { ring.finish() }
         base.advance(by: .seconds(61))
-        try await later.value
+        for await _ in later {}
         #expect(occurrences.value == 0)
         #expect(!alarm.end())
     }
