@@ -139,8 +139,9 @@ extension SharedCredential {
             return true
         }
         guard isMeant else { return (ended, isNews) }
-        if stored.session != replaced { _ = try? await store.end(stored.session) }
-        return (stored, isNews)
+        // A refresh may have been saved since the look: the end has the latest credential of the session.
+        let latest = stored.session == replaced ? ended : await endIfKnown(stored.session)
+        return (latest ?? stored, isNews)
     }
 
     private func endIfKnown(_ session: UUID?) async -> StoredCredential? {
