@@ -100,7 +100,9 @@ public struct ServerSentEvents<R: Request, Failure: Error>: AsyncSequence, Senda
                 return nil
             } catch {
                 (isOver, chunks) = (true, nil)
-                throw service.mapError(HttpError(ending: Task.isCancelled ? CancellationError() : error))
+                // An event that is too long is a failure of the request that the body answers.
+                let failure = error is HttpBodyStream.ReadError ? body?.failure(of: error) ?? error : error
+                throw service.mapError(HttpError(ending: Task.isCancelled ? CancellationError() : failure))
             }
         }
 

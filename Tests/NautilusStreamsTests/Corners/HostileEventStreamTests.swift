@@ -143,6 +143,8 @@ struct HostileEventStreamTests {
         let story = try await read { _, clock in .events(of: .max, on: clock, pause: .zero, piece) }
         let error = try #require(story.error as? HttpError)
         #expect(error.underlying as? HttpBodyStream.ReadError == .tooLarge(limit: 1 << 16))
+        #expect(error.kind == .decoding)
+        #expect(error.request != nil)
         #expect(story.starts.count == 1)
         // Of lines, the names and ends come to that.
         #expect(story.bytesRead <= 5 * (1 << 16))
