@@ -31,8 +31,8 @@ struct ServerModel: Sendable {
     private let slowdowns: [FleetOutage]
     private let crashes: [FleetOutage]
     private var pool: WorkerPool?
-    private var waiting = WaitQueue()
-    private var expiring = WaitQueue()
+    private var waiting = ServerQueue()
+    private var expiring = ServerQueue()
     private var limit = FleetRateLimit.State()
     private var versions: [String: Int] = [:]
     private var lastArrival = Duration.zero
@@ -147,7 +147,7 @@ struct ServerModel: Sendable {
 }
 
 /// The requests that wait for a worker, stored as the times at which they leave, in the order of arrival.
-struct WaitQueue: Sendable {
+struct ServerQueue: Sendable {
     private var leaving: [Duration] = []
     private var head = 0
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The longest wait of Pacing", .endsInTime)
 struct PacingLongestWaitTests {
-    @Test("a request that waits for another to end waits no longer than the longest wait, and a second")
+    @Test("a request that waits for another to end waits no longer than the longest wait, and a tenth or a second more")
     func longestWait() async throws {
         try await simulate { simulation in
             let clock = simulation.clock
