@@ -42,7 +42,7 @@ struct FeedErrorTests {
         await #expect(throws: ShopError.gone(.status(404))) { try await firstEvent(refusal) }
         let header: HttpHeader = [.contentType: "text/event-stream"]
         let large = Shop(transport: ScriptedTransport(.reply(header: header, text: "data: 0123456789\n\n")))
-        await #expect(throws: ShopError.gone(.custom)) { try await firstEvent(large, limit: 8) }
+        await #expect(throws: ShopError.gone(.decoding)) { try await firstEvent(large, limit: 8) }
         let silent = ScriptedTransport(.hang)
         let reading = Task { try await firstEvent(Shop(transport: silent)) }
         try await silent.waitForAttempts(count: 1)
