@@ -58,7 +58,9 @@ let package = Package(
         .target(name: "NautilusFleets", dependencies: ["Nautilus", "NautilusTesting"]),
         .target(
             name: "TestSupport",
-            dependencies: ["NautilusPages", "NautilusSessions", "NautilusStreams", "NautilusTesting"],
+            dependencies: [
+                "Nautilus", "NautilusHTTP", "NautilusStreams", "NautilusPages", "NautilusSessions", "NautilusTesting",
+            ],
             path: "Tests/TestSupport"
         ),
         .testTarget(
@@ -71,75 +73,79 @@ let package = Package(
         ),
         .testTarget(
             name: "NautilusCurlTests",
-            dependencies: ["Nautilus", "NautilusCurl", "NautilusURLSession", "NautilusTesting", "TestSupport"],
+            dependencies: [
+                "Nautilus", "NautilusHTTP", "NautilusURLSession", "NautilusCurl", "NautilusTesting", "TestSupport",
+            ],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusTests",
             dependencies: [
-                "Nautilus", "NautilusCurl", "NautilusURLSession", "NautilusStreams", "NautilusPages", "NautilusTraffic",
-                "NautilusCaching", "NautilusEnvironments", "NautilusCombine", "NautilusTesting", "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusURLSession", "NautilusCurl", "NautilusStreams", "NautilusPages",
+                "NautilusTraffic", "NautilusCaching", "NautilusEnvironments", "NautilusCombine", "NautilusTesting",
+                "TestSupport",
             ],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusStreamsTests",
             dependencies: [
-                "Nautilus", "NautilusCurl", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching",
-                "NautilusEnvironments", "NautilusTesting", "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusCurl", "NautilusStreams", "NautilusPages", "NautilusTraffic",
+                "NautilusCaching", "NautilusEnvironments", "NautilusTesting", "TestSupport",
             ],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusPagesTests",
-            dependencies: ["Nautilus", "NautilusPages", "NautilusTesting", "TestSupport"]
+            dependencies: ["Nautilus", "NautilusHTTP", "NautilusPages", "NautilusTesting", "TestSupport"]
         ),
         .testTarget(
             name: "NautilusTrafficTests",
-            dependencies: ["Nautilus", "NautilusTraffic", "NautilusTesting", "TestSupport"],
+            dependencies: ["Nautilus", "NautilusHTTP", "NautilusTraffic", "NautilusTesting", "TestSupport"],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusCachingTests",
             dependencies: [
-                "Nautilus", "NautilusCaching", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusTesting",
-                "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching",
+                "NautilusTesting", "TestSupport",
             ],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusEnvironmentsTests",
             dependencies: [
-                "Nautilus", "NautilusEnvironments", "NautilusStreams", "NautilusPages", "NautilusTesting",
-                "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusStreams", "NautilusPages", "NautilusEnvironments",
+                "NautilusTesting", "TestSupport",
             ]
         ),
         .testTarget(
             name: "NautilusTestingTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusTesting", "NautilusTestTraits",
-                "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusURLSession", "NautilusStreams", "NautilusPages", "NautilusTraffic",
+                "NautilusCaching", "NautilusTesting", "NautilusTestTraits", "TestSupport",
             ]
         ),
         .testTarget(
             name: "NautilusFleetsTests",
-            dependencies: ["Nautilus", "NautilusFleets", "NautilusTesting", "NautilusTraffic", "TestSupport"],
+            dependencies: [
+                "Nautilus", "NautilusHTTP", "NautilusTraffic", "NautilusFleets", "NautilusTesting", "TestSupport",
+            ],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusSessionsTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusPages", "NautilusCaching", "NautilusEnvironments",
-                "NautilusSessions", "NautilusTesting", "NautilusTraffic", "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusStreams", "NautilusPages", "NautilusTraffic", "NautilusCaching",
+                "NautilusEnvironments", "NautilusSessions", "NautilusTesting", "TestSupport",
             ],
             exclude: excluded
         ),
         .testTarget(
             name: "NautilusOAuthTests",
             dependencies: [
-                "Nautilus", "NautilusStreams", "NautilusTraffic", "NautilusSessions", "NautilusOAuth",
-                "NautilusTesting",
-                "TestSupport",
+                "Nautilus", "NautilusHTTP", "NautilusStreams", "NautilusTraffic", "NautilusSessions", "NautilusOAuth",
+                "NautilusTesting", "TestSupport",
             ],
             exclude: excluded
         ),
