@@ -3,7 +3,7 @@ import Nautilus
 
 /// How a cache keeps apart answers that the server gives to one user and not to another.
 ///
-/// Interceptors see a request before the retrier has put the user's credential on it, so nothing in the request
+/// Interceptors see a request before the user's credential is put on it, so nothing in the request
 /// shows whose credential it will carry. The authorized request is observed, however, so that an answer to a request with
 /// a credential is never treated as one that is the same for all users. Any field that may hold a secret counts as a
 /// credential: `Authorization`, `Cookie`, `X-Api-Key`.

@@ -10,9 +10,10 @@ import Nautilus
 ///     var interceptors: [any HttpInterceptor] { [cache] }
 /// }
 /// ```
-/// Keep the cache in a stored property, or it remembers nothing. An answer from the cache waits for nothing, not even
-/// for a credential. It has an `Age`, but no URL unless the server was asked; the trace tells which was the case.
-/// Answers to requests with a credential are stored only if ``CacheAccounts`` keeps accounts apart.
+/// Keep the cache in a stored property, or it remembers nothing. An answer from the cache waits for no credential and
+/// no network, only for the service's asynchronous header. It has an `Age`, but no URL unless the server was asked; the
+/// trace tells which was the case. Answers to requests with a credential are stored only if ``CacheAccounts`` keeps
+/// accounts apart.
 public final class HttpCache: CallInterceptor {
     let accounts: CacheAccounts
     let appFields: Set<HttpHeader.Name>

@@ -167,7 +167,7 @@ public final class RefreshCoordinator<Credential: Sendable>: RetryGate {
     }
 
     /// Ends the session: its refresh is cancelled, a late result is dropped, and its calls fail with
-    /// ``RefreshError/signedOut``. `Session` of `NautilusSessions` signs out by this, too, but lets a request for a new
+    /// ``RefreshError/signedOut`` underneath. `Session` of `NautilusSessions` signs out by this, too, but lets a request for a new
     /// credential go on, and has the server revoke what it brings.
     public func signOut() {
         handle(.signOut)

@@ -41,8 +41,9 @@ public struct BackoffRetrier: Retrier {
         if let gate = policy.gate, let origin = request.origin { try await gate.pass(to: origin) }
     }
 
-    /// Retries after the longest of three times: the backoff's delay, `Retry-After`, and the origin's pause. If it does
-    /// not retry, ``reason`` says why. If the device is offline, it first waits for a network.
+    /// Retries after the longest of three times: the backoff's delay, `Retry-After`, and the origin's pause. Without a
+    /// gate, a random time of up to as much again, and 10 s at most, is added to `Retry-After`. If it does not retry,
+    /// ``reason`` says why. If the device is offline, it first waits for a network.
     ///
     /// If a feed has been open (``HttpError/isReconnect``), there is no limit to its reconnects, or to the
     /// `Retry-After` that it waits for. A reconnect costs nothing, and the backoff's delay before it is at most 30 s.

@@ -94,7 +94,7 @@ public final class CallSession: Sendable {
     /// Returns when the session is over, in whichever process, and when the task is cancelled. For work that has to end
     /// with its session, such as an open connection.
     public func waitForEnd() async {
-        // A continuation rather than a stream: every call that waits for its next attempt waits here as well.
+        // A continuation rather than a stream: every open feed and web socket waits here.
         try? await state.wait(in: \.waiters) { $0.end == nil }
     }
 }

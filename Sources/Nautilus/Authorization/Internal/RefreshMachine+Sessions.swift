@@ -12,6 +12,19 @@ extension RefreshMachine {
         return beginSession(credential, lifetime: lifetime, at: now)
     }
 
+    /// Ends the present session, and begins the next.
+    mutating func turn(endingWith error: RefreshError) -> Action {
+        let ended = session
+        beginNext()
+        return .end(ended, error)
+    }
+
+    /// Begins the next session.
+    mutating func beginNext() { session = upcoming ?? newSession() }
+
+    /// Begins the session that calls have already, where nobody's changes otherwise.
+    mutating func beginUpcoming() { if let upcoming { session = upcoming } }
+
     /// Begins the time of a user in the present session.
     private mutating func beginSession(
         _ credential: any ErasedCredential,

@@ -154,19 +154,6 @@ extension RefreshMachine {
         question.session.map { $0 === session } ?? true
     }
 
-    /// Ends the present session, and begins the next.
-    mutating func turn(endingWith error: RefreshError) -> Action {
-        let ended = session
-        beginNext()
-        return .end(ended, error)
-    }
-
-    /// Begins the next session.
-    mutating func beginNext() { session = upcoming ?? newSession() }
-
-    /// Begins the session that calls have already, where nobody's changes otherwise.
-    mutating func beginUpcoming() { if let upcoming { session = upcoming } }
-
     /// A session that has yet to begin.
     func newSession() -> CallSession { CallSession(onLook: onLook) }
 
@@ -287,7 +274,7 @@ extension RefreshMachine {
     struct Question: Sendable {
         /// The generation that the server has rejected; nil when the call has not been sent.
         var rejected: Int? = nil
-        /// The session of the credential that the call last carried; nil when it has carried none.
+        /// The session of the call, to which a credential that it last carried belongs; nil when it has none.
         var session: CallSession?
     }
 
