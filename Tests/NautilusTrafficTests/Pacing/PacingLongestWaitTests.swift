@@ -62,7 +62,9 @@ struct PacingLongestWaitTests {
         #expect(machine.waiting == 2)
         // The longest wait, and a second.
         #expect(machine.nextAlarm(at: .seconds(11)) == .seconds(12))
-        #expect(machine.turnAwayOverdue(at: .seconds(12)).map(\.waiter.id) == ["usual"])
+        let overdue = machine.turnAwayOverdue(at: .seconds(12))
+        #expect(overdue.map(\.waiter.id) == ["usual"])
+        #expect(overdue.map(\.refusal) == [.waitTooLong(.seconds(11), limit: .seconds(10))])
         #expect(machine.nextAlarm(at: .seconds(12)) == .seconds(21))
     }
 }
